@@ -206,7 +206,7 @@ func (f *upFlags) complete() (err error) {
 	return nil
 }
 
-// run holds a sandbox until it fails or is asked to end.
+// run holds a sandbox until it fails or is stopped.
 func (f *upFlags) run(cmd *cobra.Command) error {
 	s, err := sandbox.Start(cmd.Context(), f.Options)
 	if err != nil {

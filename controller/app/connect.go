@@ -30,15 +30,15 @@ func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.I
 		return clients, nil, err
 	}
 	if clients.Paddle, err = paddleclient.NewForConfig(config); err != nil {
-		return clients, nil, fmt.Errorf("making a client for PaddleJobs: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for PaddleJobs: %w", err)
 	}
 	if clients.Volcano, err = vcclient.NewForConfig(config); err != nil {
-		return clients, nil, fmt.Errorf("making a client for Volcano: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for Volcano: %w", err)
 	}
 	core := rest.CopyConfig(config)
 	core.AcceptContentTypes, core.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	if clients.Kube, err = kubernetes.NewForConfig(core); err != nil {
-		return clients, nil, fmt.Errorf("making a client for Kubernetes: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for Kubernetes: %w", err)
 	}
 	if f == nil {
 		return clients, nil, nil // no election, no lock

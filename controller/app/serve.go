@@ -110,11 +110,11 @@ func serveMetrics(ctx context.Context, o *Options) error {
 func selfSigned() (tls.Certificate, error) {
 	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}
 	return pair, nil
 }

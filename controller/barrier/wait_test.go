@@ -166,7 +166,7 @@ func TestWaitForNothing(t *testing.T) {
 	require.Empty(t, w.asks)
 }
 
-func TestAddressesOfPodsThatAreNoMore(t *testing.T) {
+func TestAddressesOfDeletedPods(t *testing.T) {
 	_, after, err := run(t.Context(), &world{}, &Task{Own: "10.0.0.7", Peers: []Peers{{Hosts: []string{"10.0.0.8", "10.0.0.7"}, Least: 2}}})
 	requireCode(t, ExitStale, err, "10.0.0.7", "10.0.0.9", "deleted pods")
 	require.Zero(t, after, "there is nothing to wait for")

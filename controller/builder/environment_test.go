@@ -104,7 +104,7 @@ func TestEnvironmentOfTheUserWins(t *testing.T) {
 		"POD_IP, TRAINING_ROLE, PADDLE_PORT", "ConfigMap wide")
 }
 
-func TestEnvironmentSaysNothingOfEqualVariables(t *testing.T) {
+func TestEqualVariablesAreNotReported(t *testing.T) {
 	ip := func(version string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: version, FieldPath: "status.podIP"}}
 	}

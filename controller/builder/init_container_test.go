@@ -41,7 +41,7 @@ func barrierIn(t *testing.T, job *vcbatch.Job, role string) *corev1.Container {
 	return &spec.InitContainers[0]
 }
 
-func TestWhoHasABarrier(t *testing.T) {
+func TestPodsWithABarrier(t *testing.T) {
 	for name, c := range map[string]struct {
 		job  *v1.PaddleJob
 		want bool

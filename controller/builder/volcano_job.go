@@ -221,7 +221,7 @@ const failureTimeout = 365 * 24 * time.Hour
 // count their peers once, at the start. An eviction is no failure: Volcano starts the gang again at once, with or without the
 // controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
 // aborts the Volcano Job (paddlejob/lifecycle), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
-// The policy for a failure only keeps Volcano from acting: without one Volcano would look at the Job at once, and fail the Job
+// The policy for a failure only keeps Volcano from acting: without one Volcano would sync the Job at once, and fail the Job
 // if all pods have finished. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
 // volcano/pkg/controllers/job/job_controller.go). A pod may also fail after the Job is aborted. The action must not
 // resume an aborted Job, which would start the next attempt next to the failed pods of this one.

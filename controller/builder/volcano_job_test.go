@@ -142,7 +142,7 @@ func TestJobKeepsServersWhole(t *testing.T) {
 	}
 }
 
-func TestJobTellsThatTrainingWaits(t *testing.T) {
+func TestJobWarnsThatTrainingWaits(t *testing.T) {
 	_, warnings := mustJob(t, paddleJob(2, 4, minAvailable(4)))
 	requireCause(t, warnings, ReasonWaitsForAll, "4 pods", "all 6", "Service")
 	for _, addresses := range []v1.Intranet{v1.PodIP, v1.Service} {
@@ -161,7 +161,7 @@ func TestJobTellsThatTrainingWaits(t *testing.T) {
 	requireCause(t, warnings, ReasonWaitsForAll, "spec.minMember of the PodGroup wide")
 }
 
-func TestJobTellsWhatHasNoEffect(t *testing.T) {
+func TestJobWarnsOfFieldsWithoutEffect(t *testing.T) {
 	for _, policy := range []v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion} {
 		_, warnings := mustJob(t, paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.CleanPodPolicy = policy }))
 		require.Empty(t, warnings, policy)

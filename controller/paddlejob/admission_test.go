@@ -205,7 +205,7 @@ func TestAnEnvironmentThatAdmissionChangesIsNotRepeated(t *testing.T) {
 }
 
 // Each pass finds the ports taken that the one before has chosen.
-func TestASyncHasSoManyPasses(t *testing.T) {
+func TestASyncHasAMaximumOfPasses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Intranet = v1.Host }))
@@ -228,7 +228,7 @@ func TestASyncHasSoManyPasses(t *testing.T) {
 }
 
 // A Volcano Job without its marks would be taken for one of another spec, and be deleted and made again endlessly.
-func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
+func TestAVolcanoJobThatAdmissionChangesIsNotCreatedRepeatedly(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*vcbatch.Job){
 		"metadata.annotations[" + v1.SpecHashAnnotation + "]": func(job *vcbatch.Job) { delete(job.Annotations, v1.SpecHashAnnotation) },

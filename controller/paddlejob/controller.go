@@ -132,7 +132,7 @@ func (c *Controller) Synced() bool { return c.synced.Load() }
 
 // Run works until the context ends, and returns when the last sync has finished.
 func (c *Controller) Run(ctx context.Context) {
-	klog.FromContext(ctx).Info("Working on PaddleJobs", "workers", c.options.Workers)
+	klog.FromContext(ctx).Info("Starting workers for PaddleJobs", "workers", c.options.Workers)
 	c.queue.Run(ctx, c.options.Workers)
 	c.sources.shutdown()
 }

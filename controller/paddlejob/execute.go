@@ -62,7 +62,7 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 	case lifecycle.Delete:
 		return c.delete(ctx, obs, a)
 	}
-	return fmt.Errorf("no way to do %T: this is a mistake in the controller", action)
+	return fmt.Errorf("unknown action %T", action)
 }
 
 // releaseFinalizer removes paddle-operator's finalizer, so that the PaddleJob can be deleted.
@@ -212,7 +212,7 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 		return fmt.Errorf("reading the Volcano Job of the job's name: %w", err)
 	}
 	if !metav1.IsControlledBy(found, obs.Job) {
-		return fmt.Errorf("a Volcano Job of the job's name came up: %w", errStale)
+		return fmt.Errorf("a Volcano Job of the job's name was created: %w", errStale)
 	}
 	obs.VolcanoJob = found
 	return nil
@@ -251,14 +251,14 @@ func (c *Controller) issueCommand(ctx context.Context, obs *observed.State, a li
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
+		return fmt.Errorf("creating the Command %s: %w", a.Command.Action, err)
 	}
 	c.commandSent.since(a.Command.Name, c.now())
 	if a.State != "" {
 		sent, _ := c.unacknowledged.get(a.State)
 		c.unacknowledged.put(a.State, sent.Sent(c.now()))
 	}
-	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
+	klog.FromContext(ctx).Info("Created a Command for Volcano", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil
 }
 

@@ -222,7 +222,7 @@ func TestPodGroupOfTheUserIsReported(t *testing.T) {
 	require.NotContains(t, strings.Join(d.reported(), "\n"), "PodGroupNotNeeded")
 }
 
-func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {
+func TestDeleteDeletesOnlyTheObservedObject(t *testing.T) {
 	t.Parallel()
 	for name, rejection := range map[string]struct {
 		code   int32

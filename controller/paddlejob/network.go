@@ -56,7 +56,7 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	if err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
+	klog.FromContext(ctx).Info("Set the ports of nodes of the Volcano Job", "first", a.First)
 	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
 	if moved.Annotations[v1.FirstPortAnnotation] != written {
 		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
@@ -109,7 +109,7 @@ func (c *Controller) ownPorts(ctx context.Context, obs *observed.State, ports bu
 		}
 	}
 	if !owned {
-		return fmt.Errorf("ports %s are not the job's any more: %w", ports, errStale)
+		return fmt.Errorf("ports %s are no longer the job's: %w", ports, errStale)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.Stat
 		return &rejection{reason: lifecycle.ReasonNameTaken, text: fmt.Sprintf(
 			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
 	case found.Labels[v1.JobNameLabel] != "" || found.DeletionTimestamp != nil:
-		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
+		return fmt.Errorf("the ConfigMap of the environment already exists: %w", errStale)
 	}
 	a.Old, a.Event = found, nil
 	return c.writeEnvironment(ctx, obs, a)

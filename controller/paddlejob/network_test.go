@@ -34,7 +34,7 @@ func hostJob(name, first string) *vcbatch.Job {
 }
 
 // What the cache holds decides where a job begins, and what the API server holds whether it may.
-func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
+func TestPodsGetUniquePorts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		other string
@@ -87,7 +87,7 @@ func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
 	}
 }
 
-func TestAddressesAreAnnouncedWithoutALook(t *testing.T) {
+func TestAddressesAreAnnouncedWithoutAList(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}

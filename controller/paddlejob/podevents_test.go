@@ -182,7 +182,7 @@ func TestRefusalIsReportedSoon(t *testing.T) {
 	require.Len(t, r.asked, 2)
 }
 
-func TestAllJobsTogetherAskSeldom(t *testing.T) {
+func TestEventListsAreLimited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	asked := 0

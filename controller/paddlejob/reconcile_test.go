@@ -203,7 +203,7 @@ func TestCachesThatLagBehindOurOwnWrites(t *testing.T) {
 	require.Empty(t, d.reported())
 }
 
-func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
+func TestVolcanoJobFromBeforeARestart(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -224,7 +224,7 @@ func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
 	require.Len(t, jobs.Items, 1)
 }
 
-func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
+func TestVolcanoJobWithoutItsLabelIsRepaired(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -273,7 +273,7 @@ func TestFailureOfTheServerIsNotTheUsers(t *testing.T) {
 	require.Empty(t, d.reported())
 }
 
-func TestConflictTellsNothing(t *testing.T) {
+func TestConflictEmitsNoEvent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "other" }))

@@ -39,9 +39,9 @@ import (
 func PodGroupName(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
 
 // Deletion is when a Volcano Job and the last of its pods were deleted. Volcano must have forgotten the Job before the next of its
-// name is made. Its Job controller drops the old one from its cache by name. It does so at once if the pods went first, else by a retry
+// name is created. Its Job controller drops the old one from its cache by name. It does so at once if the pods went first, else by a retry
 // whose delay doubles while pods are left. So that comes at most as long after the last pod as that came after the Job. A
-// new Job that is there by then is dropped instead, and Volcano never looks at it again (processCleanupJob in
+// new Job that is there by then is dropped instead, and Volcano never syncs it again (processCleanupJob in
 // volcano/pkg/controllers/cache/cache.go, v1.14.1).
 type Deletion struct{ Job, LastPod time.Time }
 
@@ -138,7 +138,7 @@ func (c Commands) UnacknowledgedFor(now time.Time) time.Duration {
 	return now.Sub(c.first)
 }
 
-// How long Volcano may make no progress before the controller acts. A Volcano that only has much to do must not be given more, so none
+// How long Volcano may make no progress before the controller acts. A busy Volcano must not get more work, so none
 // of these is short.
 const (
 	// CompletionGracePeriod is how long Volcano may take to end a job whose workers have succeeded. It does so when it sees the last of

@@ -81,7 +81,7 @@ func (q *Queue) next(ctx context.Context) bool {
 		}
 		return true
 	case errors.Is(err, ErrStale):
-		klog.FromContext(ctx).V(3).Info("Looking again, something changed meanwhile", q.kind, key, "reason", err)
+		klog.FromContext(ctx).V(3).Info("Requeued, because an object has changed", q.kind, key, "reason", err)
 	default:
 		utilruntime.HandleErrorWithContext(ctx, err, "Work failed and is tried again", q.kind, key)
 	}

@@ -29,7 +29,7 @@ func TestTaintedNodesAreNotPlanned(t *testing.T) {
 }
 
 // Who tolerates the taint takes the node, in the same session as a gang that tolerates another one.
-func TestWhoToleratesATaintIsPlannedThere(t *testing.T) {
+func TestPodsArePlannedWhereTheyTolerateATaint(t *testing.T) {
 	tolerates := func(pods []*corev1.Pod, key string) {
 		each(pods, func(pod *corev1.Pod) {
 			pod.Spec.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}

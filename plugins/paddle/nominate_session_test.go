@@ -189,7 +189,7 @@ func TestNominationOfPreemptionIsWritten(t *testing.T) {
 //	    n1              n2
 //	8 GPUs, free    8 GPUs: [low 0, 4][low 1, 4]
 //	refused, but for a pod that is still said to have it afterwards
-func TestHintIsTakenBackBeforeTheNextAction(t *testing.T) {
+func TestNominationIsClearedBeforeTheNextAction(t *testing.T) {
 	fourGPUs := resources{"cpu": "1", "nvidia.com/gpu": "4"}
 	asked := 0
 	probing(func(ssn *framework.Session) {

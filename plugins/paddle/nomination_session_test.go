@@ -127,7 +127,7 @@ func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 //
 //	 n1                    n2
 //	1 GPU: [low, ending]  1 GPU
-func TestNomination_OfFutureResourcesIsHonoured(t *testing.T) {
+func TestNomination_OfFutureResourcesIsHonored(t *testing.T) {
 	group, workers := ring("j", 2)
 	withNomination(workers[0], "n1")
 	low := running(plainPods("low", "task", 1, onGPU), "n1")
@@ -144,7 +144,7 @@ func TestNomination_OfFutureResourcesIsHonoured(t *testing.T) {
 //	     r1              r2
 //	 n1      n2      n3      n4
 //	2 GPUs  1 GPU   1 GPU   4 GPUs
-func TestNominationOfAGroupIsHonoured(t *testing.T) {
+func TestNominationOfAGroupIsHonored(t *testing.T) {
 	for _, hard := range []bool{false, true} {
 		group, workers := ring("j", 3)
 		if hard {

@@ -193,7 +193,7 @@ func TestPreemptCheapestVictims(t *testing.T) {
 }
 
 // A pod of another job that stock would not evict is not evicted because a Paddle job's pod is beside it.
-func TestPreemptNoImportantNeighbour(t *testing.T) {
+func TestPreemptNoImportantNeighbor(t *testing.T) {
 	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 is not preemptable
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	low := rigidJob("low", "low", 1, oneCPU, "n1", "n2")

@@ -180,7 +180,7 @@ func TestIslandsCost(t *testing.T) {
 	require.InDelta(t, 1.5, cost.BusiestSeconds, 1e-9)
 }
 
-func TestPenaltiesOfThoseWhoAreToBePlaced(t *testing.T) {
+func TestPenaltiesOfPendingMembers(t *testing.T) {
 	topology := costCluster(t)
 	d, assignments := laidOut(t, topology, placement.ParameterServer, 0, "ps: n1 n2*", "worker: n1* n2 n2")
 	d.Roles[0].Penalty, d.Roles[1].Penalty = []int32{5, 7, 0, 0, 0, 0}, []int32{100, 10, 0, 0, 0, 0}

@@ -48,7 +48,7 @@ func electionIn(namespace string) []string {
 }
 
 // works is in the log of a controller that leads.
-const works = "Working on PaddleJobs"
+const works = "Starting workers for PaddleJobs"
 
 // The leader is stopped in the midst of a write. Another takes over and does that write itself; then the stopped one's
 // write arrives, late, and it wakes. It has to end, without any further write, and the life is as if nothing had happened.

@@ -37,7 +37,7 @@ func TestUnreadableQueuesAreAnError(t *testing.T) {
 }
 
 // The CRD is the controller's if one of its versions has the controller's fields.
-func TestWhoseCRD(t *testing.T) {
+func TestOwnerOfTheCRD(t *testing.T) {
 	t.Parallel()
 	crd := func(field string) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": []any{map[string]any{"name": "v0"}, map[string]any{"schema": map[string]any{

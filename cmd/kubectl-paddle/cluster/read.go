@@ -131,7 +131,7 @@ func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []stri
 }
 
 // LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Other objects that the user may not read in
-// all namespaces are read in the user's own, or skipped. labels are the node labels that the user asks for, or none.
+// all namespaces are read in the user's own, or skipped. labels are the node labels that the user names, or none.
 func (c *Clients) LoadMap(ctx context.Context, labels []string) (*drawing.Objects, error) {
 	nodes, err := List[corev1.NodeList](ctx, c, "", metav1.ListOptions{})
 	if err != nil {

@@ -157,7 +157,7 @@ func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
 	return describe.Placement(r.Groups[simulate.Key(c.wanted)]), nil
 }
 
-// Tiers returns the tiers of the scheduler's plugin: by labels that the user asks for, or HyperNodes, or the scheduler's labels.
+// Tiers returns the tiers of the scheduler's plugin: by labels that the user names, or HyperNodes, or the scheduler's labels.
 func Tiers(n *plan.Network) *plan.Tiers {
 	hypers, labels := n.HyperNodes, usedLabels(n.Nodes, n.SchedulerLabels)
 	if len(n.Labels) > 0 {

@@ -48,7 +48,7 @@ type Conversion struct {
 	Warnings builder.Causes
 }
 
-// Convert makes a PaddleJob of a job of Kubeflow's. What the API server refuses of every PaddleJob is not looked at here. Etcd reports
+// Convert makes a PaddleJob of a job of Kubeflow's. It does not check what the API server refuses of every PaddleJob. Etcd reports
 // whether there is one for elastic workers.
 func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 	var c Conversion

@@ -66,7 +66,7 @@ func TestNoPortAndNoNameOfAContainerIsNeeded(t *testing.T) {
 }
 
 // What of the status the controller does not own stays empty, or as it was.
-func TestFieldsOfTheStatusThatNobodyWrites(t *testing.T) {
+func TestFieldsOfTheStatusThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	l := begin(t, servers)
 	l.seen(training(2), func(made *batchv1.PaddleJob) { made.Status.StartTime = ago(time.Minute) })

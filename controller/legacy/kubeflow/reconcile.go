@@ -53,7 +53,7 @@ type Plan struct {
 	Create, Update *batchv1.PaddleJob
 	// Delete is true if the job's time to live is over.
 	Delete bool
-	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
+	// RequeueAfter is when to reconcile the job again although nothing that is watched has changed, 0 if never.
 	RequeueAfter time.Duration
 	// Stalled says what the user has to change before there can be a PaddleJob, nil if nothing.
 	Stalled *builder.Cause

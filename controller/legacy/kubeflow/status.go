@@ -30,7 +30,7 @@ const (
 // reasonOf is the reason of a condition that is True, and of others that are not because of it.
 func reasonOf(kind kubeflowv1.ConditionType) string { return kubeflowv1.Kind + string(kind) }
 
-// fieldPaths leads from the fields of the PaddleJob to where a user of Kubeflow's finds them, who has no spec.intranet.
+// fieldPaths translates paths of fields of the PaddleJob to those of Kubeflow's, which has no spec.intranet.
 var fieldPaths = strings.NewReplacer(
 	"Set spec.intranet: Service", "Have the controller started with --default-intranet=Service",
 	"spec.ps", "spec.paddleReplicaSpecs.Master",

@@ -141,7 +141,7 @@ func TestSyncMakesAndKeeps(t *testing.T) {
 }
 
 // A cached job may be older than its end, and one that has ended must never start again.
-func TestNothingIsMadeOnOldNews(t *testing.T) {
+func TestNothingIsCreatedFromAStaleCache(t *testing.T) {
 	t.Parallel()
 	for name, now := range map[string]*kubeflowv1.PaddleJob{
 		"it has ended": job(ended(kubeflowv1.ConditionSucceeded, 0)),
@@ -234,7 +234,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	require.ErrorIs(t, err, workers.ErrStale)
 }
 
-func TestJobsThatHaveLivedAreDeleted(t *testing.T) {
+func TestJobsAreDeletedAfterTheirTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(60)))
 	repeated, err := w.sync(t.Context(), "team/train")

@@ -106,7 +106,7 @@ func TestRestartPolicyOfTheTemplate(t *testing.T) {
 	require.Equal(t, corev1.RestartPolicyNever, in("Always").Job.Spec.Worker.Template.Spec.RestartPolicy)
 }
 
-func TestPodsBearKubeflowsLabels(t *testing.T) {
+func TestPodsHaveKubeflowsLabels(t *testing.T) {
 	t.Parallel()
 	made := Convert(job(servers, func(j *kubeflowv1.PaddleJob) { worker(j).Template.Labels = map[string]string{"mine": "x"} }), false).Job
 	require.Equal(t, map[string]string{
@@ -120,7 +120,7 @@ func TestPodsBearKubeflowsLabels(t *testing.T) {
 	require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
-func TestTheirTerms(t *testing.T) {
+func TestTranslateFieldPaths(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"spec.worker.replicas is 0":                         "spec.paddleReplicaSpecs.Worker.replicas is 0",

@@ -466,7 +466,7 @@ func TestRetryingConditions(t *testing.T) {
 }
 
 // The controller was away while the gang started again.
-func TestRestartThatNobodySaw(t *testing.T) {
+func TestUnobservedRestart(t *testing.T) {
 	t.Parallel()
 	running := pods(observed.Running, observed.Running, observed.Running)
 	before := next(seen(vcbatch.Running, running))

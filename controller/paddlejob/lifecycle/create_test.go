@@ -183,7 +183,7 @@ func inQueue(name string) change {
 	return func(obs *observed.State) { obs.VolcanoJob.Spec.Queue, obs.PodGroup.Spec.Queue = name, name }
 }
 
-func TestUsersPodGroupThatComesSecond(t *testing.T) {
+func TestUsersPodGroupThatIsCreatedSecond(t *testing.T) {
 	t.Parallel()
 	placed := []change{with("ps", observed.Starting), with("worker", observed.Starting, observed.Starting)}
 	noted := func(obs *observed.State) {

@@ -171,7 +171,7 @@ func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 	require.Equal(t, []string{"create environment"}, done(Decide(obs, config)))
 }
 
-func TestEnvironmentIsMended(t *testing.T) {
+func TestEnvironmentIsRepaired(t *testing.T) {
 	for name, spoil := range map[string]func(*corev1.ConfigMap){
 		"label": func(cm *corev1.ConfigMap) { delete(cm.Labels, v1.JobNameLabel) },
 		"data":  func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
@@ -198,7 +198,7 @@ func TestAsCreatedHasTheRolesThatThereAre(t *testing.T) {
 }
 
 // A kubelet that has looked for the environment in vain looks again when the pod changes.
-func TestPodsThatFoundNoEnvironmentAreWoken(t *testing.T) {
+func TestPodsThatFoundNoEnvironmentAreRetried(t *testing.T) {
 	t.Parallel()
 	waits := func(reason string) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}

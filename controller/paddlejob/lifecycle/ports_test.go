@@ -96,7 +96,7 @@ func TestPortsAreChosenWhenTheGangIsPlaced(t *testing.T) {
 	}
 }
 
-func TestARestartGivesPortsBack(t *testing.T) {
+func TestARestartReleasesPorts(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase vcbatch.JobPhase
 		pods  []change
@@ -143,7 +143,7 @@ func TestPortsAreLeftAsPodsEnd(t *testing.T) {
 	}
 }
 
-func TestPortsAreReturnedAtTheEnd(t *testing.T) {
+func TestPortsAreReleasedAtTheEnd(t *testing.T) {
 	obs := createdFrom(t, few, onHosts, startsAt(20060))
 	for phase, has := range map[vcbatch.JobPhase]bool{
 		"": true, vcbatch.Pending: true, vcbatch.Running: true, vcbatch.Restarting: true, vcbatch.Aborted: true, vcbatch.Completing: true,
@@ -241,7 +241,7 @@ func TestTheNextChoiceIsAnother(t *testing.T) {
 }
 
 // A kubelet may see the ConfigMap before it sees the annotations of its pod.
-func TestPodsHaveAMomentToHear(t *testing.T) {
+func TestEnvironmentWaitsForAnnotations(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	obs := createdFrom(t, few, onHosts, startsAt(20000), placed)
 	obs.Now = now

@@ -434,7 +434,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
+func TestWarningsAreComputedOncePerGeneration(t *testing.T) {
 	t.Parallel()
 	misspelt := editSpec(func(s *v1.PaddleJobSpec) { s.CleanPodPolicy = "OnComplete" })
 	reportedOf := func(generation int64) change {

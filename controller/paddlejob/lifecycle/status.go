@@ -343,7 +343,7 @@ func timesText(n int32) string {
 // How long a change of the status that is no news waits, so that one write has it and the changes after it.
 const (
 	// columnsDelay is of what kubectl get shows. It is never more than 10 seconds behind the pods, whose changes are gathered
-	// for a second before they are looked at.
+	// for a second before the job is reconciled.
 	columnsDelay = 8 * time.Second
 	// textDelay is of everything else: messages, reasons that nearly every gang has for a moment, and how many of the pods that do
 	// not run wait. A thousand jobs that wait together change their messages with each scheduling session.
@@ -363,7 +363,7 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 }
 
 // news is the part of a status whose change is written at once. The condition Ready repeats others, and the queue's admission is
-// nearly always followed by the placement. A job that is on its way to Running is soon written anyway.
+// nearly always followed by the placement. The status of a job that is starting is soon written anyway.
 func news(status *v1.PaddleJobStatus, onItsWay bool) *v1.PaddleJobStatus {
 	status = status.DeepCopy()
 	status.PS, status.Worker, status.Heter = nil, nil, nil
@@ -410,5 +410,5 @@ func columns(status *v1.PaddleJobStatus) (all [5]string) {
 	return all
 }
 
-// starts reports whether a job in this phase is on its way to Running.
+// starts reports whether a job in this phase is starting.
 func starts(phase v1.Phase) bool { return phase == v1.Pending || phase == v1.Starting }

@@ -373,7 +373,7 @@ func TestModeFollowsTheRoles(t *testing.T) {
 }
 
 // The field has no writer, as in paddle-operator; what stands there is kept.
-func TestElasticIsWrittenByNobody(t *testing.T) {
+func TestElasticIsNotWritten(t *testing.T) {
 	t.Parallel()
 	elastic := func(obs *observed.State) {
 		obs.Job.Spec.PS, obs.Job.Spec.Elastic, obs.VolcanoJob.Spec.Tasks = nil, ptr.To[int32](1), obs.VolcanoJob.Spec.Tasks[1:]

@@ -234,7 +234,7 @@ func AttemptOf(job *vcbatch.Job) AttemptState {
 func (s *State) Attempt() AttemptState { return AttemptOf(s.VolcanoJob) }
 
 // Active reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
-// that is created meanwhile would hold capacity of the queue for nothing.
+// that is created meanwhile would hold unused capacity of the queue.
 func (a AttemptState) Active() bool { return a >= AttemptNew && a <= AttemptRunning }
 
 // Stopped reports whether the gang runs again only when the Volcano Job is resumed.

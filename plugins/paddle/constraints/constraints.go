@@ -68,7 +68,7 @@ func (c *Constraints) Clear() { c.current = nil }
 // IsBounded reports whether networkTopology keeps the task of the last PrePredicate within a domain.
 func (c *Constraints) IsBounded() bool { return c.current != nil && len(c.current.bounds) > 0 }
 
-// PrePredicate works out the constraint of a task of a gang for Predicate. An error means that the task must get no node.
+// PrePredicate computes the constraint of a task of a gang for Predicate. An error means that the task must get no node.
 func (c *Constraints) PrePredicate(task *api.TaskInfo) error {
 	return c.Guard.Run(guard.Work{Part: metrics.PartLimit, Job: task.Job}, func() (err error) {
 		c.current, err = c.constraintOf(task)

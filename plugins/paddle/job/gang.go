@@ -106,7 +106,7 @@ func (g Gang) Has(role Role) bool {
 }
 
 // Apply writes the minimums into the session's job, so that Volcano's own arithmetic (JobInfo.CheckTaskReady, IsReady and
-// their like, which every plugin and action calls) counts this gang. It looks at no role while MinAvailable is below the
+// their like, which every plugin and action calls) counts this gang. That arithmetic ignores roles while MinAvailable is below the
 // sum of the minimums, and knows no task name of pods that no Volcano Job made.
 func (g Gang) Apply(job *api.JobInfo, roles RoleMap) {
 	for _, task := range job.Tasks {

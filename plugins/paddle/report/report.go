@@ -26,7 +26,7 @@ const (
 // Report is what the scheduler knows about a gang.
 type Report struct {
 	Reason Reason `json:"reason"`
-	// Message is one sentence for people. If it is empty, Sentence makes one by the reason.
+	// Message is one sentence for users. If it is empty, Sentence makes one by the reason.
 	Message string `json:"message,omitempty"`
 	// Cause is why the missing pods do not fit, where the table has no sentence for the reason.
 	Cause string `json:"-"`
@@ -34,7 +34,7 @@ type Report struct {
 	Value string `json:"value,omitempty"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
-	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
+	// Nodes are the nodes that were checked, and how many of them are refused for which reason.
 	Nodes *Nodes `json:"nodes,omitempty"`
 	// Suggestions are changes with which the gang would start, nearest first.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`

@@ -55,7 +55,7 @@ func (c *Cache) SyncPodGroups() ([]*scheduling.PodGroup, error) {
 	for _, w := range written {
 		group := &scheduling.PodGroup{}
 		if err := schedulingscheme.Scheme.Convert(&w.PodGroup, group, nil); err != nil {
-			return nil, fmt.Errorf("bring PodGroup %s/%s back into the scheduler's cache: %w", w.Namespace, w.Name, err)
+			return nil, fmt.Errorf("update PodGroup %s/%s in the scheduler's cache: %w", w.Namespace, w.Name, err)
 		}
 		c.version++
 		group.ResourceVersion = "session-" + strconv.Itoa(c.version)

@@ -320,7 +320,7 @@ type Placement struct {
 	Domains map[string]string
 }
 
-// sorted returns a list in the order of keys: what comes first must not depend on who listed it.
+// sorted returns a list in the order of keys: what comes first must not depend on the source of the list.
 func sorted[T metav1.Object](list []T) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(Key(a), Key(b)) })
 }

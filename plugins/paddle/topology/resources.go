@@ -204,7 +204,7 @@ func (c *Cache) set(id placement.NodeID, idle *api.Resource, slots int, islands 
 		spread = islands(c.resources.gpus(c.free))
 	}
 	if err := c.topology.SetFree(id, c.free, spread); err != nil {
-		klog.ErrorS(err, "Failed to update what is free; the planner goes by what it knew", "node", c.nodes[id].name)
+		klog.ErrorS(err, "Failed to update the free resources of a node; the planner uses the previous ones", "node", c.nodes[id].name)
 	}
 }
 

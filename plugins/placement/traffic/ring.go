@@ -36,7 +36,7 @@ type Ring struct {
 	Axes   []Axis
 	Ranks  int
 	Hybrid bool
-	// Near has the edges of each pod, by position, unless the ring is Plain or has more pods than are looked at.
+	// Near has the edges of each pod, by position, unless the ring is Plain or has more than maxConnected pods.
 	Near [][]Edge
 
 	t      *tree.Topology

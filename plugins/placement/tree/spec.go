@@ -66,7 +66,7 @@ func (s *Spec) check() error {
 	}
 	for i, name := range s.Resources {
 		if name == "" || slices.Contains(s.Resources[:i], name) {
-			return fmt.Errorf("resource %q: names must be there, and differ", name)
+			return fmt.Errorf("resource %q: names must be set and unique", name)
 		}
 	}
 	for _, name := range s.Accelerators {
@@ -159,7 +159,7 @@ const (
 
 // Tier is one level of the tree: all domains that are equally far from the root.
 type Tier struct {
-	// Name is for people, in the singular: "rack".
+	// Name is for users, in the singular: "rack".
 	Name string
 	// Weight of one byte that crosses the border of a domain of this tier, relative to other tiers; 0 or more.
 	Weight float64

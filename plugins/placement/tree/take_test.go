@@ -91,9 +91,9 @@ func TestTakeFromANodeThatIsOneIsland(t *testing.T) {
 func TestTakeRefuses(t *testing.T) {
 	for want, request := range map[string][]int64{
 		"claim node n1: 1 amounts, want one for each of the 2 resources": {1},
-		"claim node n1: 9 cpu asked for, 8 free":                         {9, 0},
-		"claim node n1: 5 gpu asked for, 4 free":                         {1, 5},
-		"claim node n1: -1 cpu asked for, 8 free":                        {-1, 0},
+		"claim node n1: 9 cpu requested, 8 free":                         {9, 0},
+		"claim node n1: 5 gpu requested, 4 free":                         {1, 5},
+		"claim node n1: -1 cpu requested, 8 free":                        {-1, 0},
 	} {
 		topology := usageCluster(t)
 		free, islands := everything(topology)

@@ -332,7 +332,7 @@ func (t *Topology) Take(node NodeID, amounts []int64) (Claim, error) {
 	}
 	for r, amount := range amounts {
 		if amount > 0 && amount > free[r] || amount < 0 {
-			return Claim{}, fmt.Errorf("claim node %s: %d %s asked for, %d free", t.NodeName(node), amount, t.resources[r], free[r])
+			return Claim{}, fmt.Errorf("claim node %s: %d %s requested, %d free", t.NodeName(node), amount, t.resources[r], free[r])
 		}
 	}
 	t.record(node)

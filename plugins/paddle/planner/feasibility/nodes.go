@@ -257,7 +257,7 @@ func (r *Role) Eligible() *placement.NodeSet {
 // nil is the set of all nodes. complete reports that Eligible leaves out no other nodes.
 //
 // A node that is infeasible for one pod is certainly so if all pods are equivalent and the result is final. A node that was
-// rejected after some pods of the gang were placed may be feasible again once these are taken back.
+// rejected after some pods of the gang were placed may be feasible again once these are deallocated.
 func (r *Role) Possible() (nodes *placement.NodeSet, complete bool) {
 	switch {
 	case len(r.variants) == 0 || r.templatesDiffer:

@@ -19,9 +19,9 @@ type partialAssignment struct {
 	counts     []int32 // domain state-major, of domain states that are nodes: members of each pod class
 	leftover   []int64 // domain state-major, of domain states that are nodes: what is still free
 	waiting    []int32 // members of each pod class that have no node
-	sum        value   // without busy, which busiest works out
+	sum        value   // without busy, which busiest computes
 	work       int     // domain states visited since the last reset
-	lazy       bool    // costs are worked out by recompute, and not with each change
+	lazy       bool    // costs are computed by recompute, and not with each change
 	split      bool    // parallel groups need not stay together
 	scratch    []int32
 }
@@ -32,7 +32,7 @@ type domainState struct {
 	cost   value // of the border, and for nodes of what is inside
 }
 
-// newPartialAssignment borrows the topology's numbers of domain states; close gives them back.
+// newPartialAssignment borrows the topology's numbers of domain states; close returns them.
 func newPartialAssignment(p *problem) *partialAssignment {
 	b := &partialAssignment{p: p, podClasses: len(p.podClasses), position: p.t.Borrow(), scratch: make([]int32, max(p.classes, len(p.podClasses)))}
 	for k := range p.podClasses {
@@ -141,7 +141,7 @@ func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 	}
 }
 
-// recompute works out all costs after a lazy phase.
+// recompute computes all costs after a lazy phase.
 func (b *partialAssignment) recompute() {
 	b.lazy = false
 	for c := range b.states {

@@ -17,7 +17,7 @@ const maxStates = 1 << 12
 //
 // Costs are sums over domains of a function of how many members of each pod class the domain holds. So the best way to put a
 // given state (a count of each pod class) below a domain is the best split of it over the domain's children, independent of
-// other domains. Each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
+// other domains. Each node's table is computed directly, and tables of siblings are merged one after the other. For nodes n
 // and states s that is O(n s^2 / 2^pod classes). The result is optimal for these nodes in bytes, then busiest uplink, then
 // penalty, then fragmentation. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
 // bytes below that. A last pass makes penalty and fragmentation least, however busy other uplinks are than the busiest.

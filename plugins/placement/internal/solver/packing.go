@@ -146,7 +146,7 @@ func (c *knapsack) place(set *cheapestSets, k int) {
 
 const binPackWork = 1 << 21
 
-// packTable is what pack works out: over the nodes one by one, for each number of members of all roles but the last, the most
+// packTable is the table of binPack: over the nodes one by one, for each number of members of all roles but the last, the most
 // members of the last role that fit in addition.
 type packTable struct {
 	b       *partialAssignment

@@ -21,7 +21,7 @@ type ringPods struct {
 	cost    value   // of all ends so far
 	closing int64   // weighted bytes that groups cost at least which have ranks to come: back to where each began
 	undo    []touched
-	whole   bool // all pods are put at once: ends are not taken back one by one
+	whole   bool // all pods are put at once: ends are not undone one by one
 }
 
 type ringPod struct {
