@@ -35,8 +35,8 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	before := func() *scheduling.PodGroup {
 		return inqueue(requiring(asks(podGroup("before", 4, nil), resources{"nvidia.com/gpu": "5"}), "nvidia.com/gpu=12"))
 	}
-	notOurs := before()
-	notOurs.Labels = nil
+	notPaddle := before()
+	notPaddle.Labels = nil
 	closed := gpuQueue("q", "10")
 	closed.Status.State = scheduling.QueueStateClosed
 	root, team, child, sibling, other := queue("root", nil), gpuQueue("team", "14"), gpuQueue("q", "64"), gpuQueue("sibling", "64"), queue("other", nil)
@@ -101,7 +101,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"jobs without the annotation request their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
 			report.WaitingForPods, admitted,
 		}, {
-			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
+			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notPaddle), gpuQueue("q", "16")),
 			report.WaitingForPods, admitted,
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),

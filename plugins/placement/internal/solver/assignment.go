@@ -289,13 +289,13 @@ func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 	return open
 }
 
-const maxNeighbours = 32
+const maxNeighbors = 32
 
 // neighbors are unused nodes next to those in use: of each of the lowest domains in use, the two with most capacity.
 func (b *partialAssignment) neighbors() (near []tree.NodeID) {
 	p := b.p
 	for c := range b.states {
-		if b.states[c].tier != tree.NodeTier+1 || len(near) >= maxNeighbours*p.effort {
+		if b.states[c].tier != tree.NodeTier+1 || len(near) >= maxNeighbors*p.effort {
 			continue
 		}
 		lo, hi := p.t.NodesOf(b.states[c].domain)
