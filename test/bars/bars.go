@@ -73,8 +73,8 @@ func Sliced(bars []Bar) int {
 	return sliced
 }
 
-// Verdict is met, missed, or slice for a bar that was not judged.
-func (b Bar) Verdict() string {
+// Result is met, missed, or slice for a bar that was not checked.
+func (b Bar) Result() string {
 	switch {
 	case b.Slice:
 		return "slice"
@@ -87,7 +87,7 @@ func (b Bar) Verdict() string {
 // Show prints a table of them, and how many were missed.
 func Show(bars []Bar, out io.Writer) error {
 	for _, b := range bars {
-		word := b.Verdict()
+		word := b.Result()
 		if word == "missed" {
 			word = "MISSED"
 		}

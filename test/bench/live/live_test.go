@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// A slice of everything: all forms, all schedulers, gangs and single pods, on a control plane of its own.
+// A slice of everything: all forms, all schedulers, gangs and single pods, on a separate control plane.
 func TestRun(t *testing.T) {
 	live.SkipUnlessAll(t)
 	s := Default()

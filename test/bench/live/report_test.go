@@ -47,7 +47,7 @@ func TestReport(t *testing.T) {
 
 func verdicts(r *Report) (all []string) {
 	for _, bar := range r.Bars {
-		all = append(all, bar.Verdict())
+		all = append(all, bar.Result())
 	}
 	return all
 }

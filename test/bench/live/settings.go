@@ -78,7 +78,7 @@ func (s *Settings) check() error {
 	return err
 }
 
-// Cases are what these settings ask for. Where the sandbox is not the cluster they are measured by somebody else (test/kind).
+// Cases are what these settings ask for. Where the sandbox is not the cluster another program measures them (test/kind).
 func (s Settings) Cases() ([]Case, error) {
 	if err := s.check(); err != nil {
 		return nil, err

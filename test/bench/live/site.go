@@ -19,8 +19,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// policy has the API server write down every request, with the bodies of those that are read or made again. Leases are
-// renewed whoever schedules.
+// policy has the API server log every request, with the bodies of those that are read or repeated. Leases are left out, because
+// every scheduler renews them.
 const policy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -47,8 +47,8 @@ type site struct {
 	cluster *sandbox.Topology
 	folder  string
 	log     *audit.Reader
-	// story is that of the turn.
-	story *times.Story
+	// history is what happened to the pods of the turn.
+	history *times.History
 	// quiet says that the bystanders do not run.
 	quiet    bool
 	patience time.Duration
@@ -127,8 +127,8 @@ func (at *site) hush(quiet bool) error {
 	return nil
 }
 
-// until reads the audit log until so many pods are as wanted.
+// until reads the audit log until count returns want or more.
 func (at *site) until(ctx context.Context, what string, want int, count func() int) error {
-	w := times.Waiter{Read: func() error { return at.log.Each(at.story.See) }, Failed: at.Failed(), Patience: at.patience}
+	w := times.Waiter{Read: func() error { return at.log.Each(at.history.See) }, Failed: at.Failed(), Patience: at.patience}
 	return w.Until(ctx, what, want, count)
 }

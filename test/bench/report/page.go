@@ -67,7 +67,7 @@ func (f *Figure) Spread() Spread {
 	return s
 }
 
-// machine tells what was measured on.
+// machine describes the machine that the figures are from.
 func machine(m result.Machine) []Fact {
 	facts := []Fact{{"Go", m.Go + " " + m.OS}, {"processors", fmt.Sprintf("%d × %s", m.CPUs, m.Processor)}}
 	if m.Volcano != "" {

@@ -65,8 +65,8 @@ func lived(r *live.Report) *Section {
 	}
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		if ours, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; ours > 0 && stock > 0 {
-			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, ours/stock)
+		if paddle, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; paddle > 0 && stock > 0 {
+			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, paddle/stock)
 		}
 	}
 	s.used(r)
@@ -129,7 +129,7 @@ func rounds(cases []live.Case) string {
 	return strings.Join(text, ", ")
 }
 
-// controller shows what PaddleJobs cost beside raw Volcano Jobs.
+// controller shows what PaddleJobs cost compared with Volcano Jobs.
 func controller(r *live.JobReport) *Section {
 	s := &Section{
 		Title:   "The controller: PaddleJobs beside equal Volcano Jobs",
@@ -181,7 +181,7 @@ func controller(r *live.JobReport) *Section {
 func inSessions(r *session.Report) *Section {
 	s := &Section{
 		Title:   "Inside the scheduler: how long a session takes, how good it places",
-		About:   "Whole sessions of Volcano's own scheduler in one process, with stock plugins and with ours, on the same clusters and jobs.",
+		About:   "Whole sessions of Volcano's own scheduler in one process, with the stock plugins and with the plugin paddle, on the same clusters and jobs.",
 		Command: fmt.Sprintf("make bench-session SEED=%d", r.Seed), Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("seed", "%d", r.Seed)

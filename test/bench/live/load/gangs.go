@@ -30,7 +30,7 @@ const (
 // Forms are all of them.
 func Forms() []string { return []string{PodGroups, VolcanoJobs, PaddleJobs} }
 
-// Load is so many gangs of so many pods each. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.
+// Load is a number of gangs of equal size. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.
 type Load struct {
 	Form  string
 	Gangs int
@@ -41,7 +41,7 @@ type Load struct {
 	Scheduler string
 	// Nodes are labels of those that pods with PodGroups may go to; none means all.
 	Nodes map[string]string
-	// Series tells loads apart whose names must differ: controllers wait before they make again what has just gone.
+	// Series makes the names of loads differ: controllers wait before they create an object again that was just deleted.
 	Series int
 	// Of jobs: the pods of Volcano Jobs first run the image Barrier, as those of PaddleJobs do; their workers end after RunFor
 	// (0: never), and none asks for a GPU.
@@ -86,8 +86,8 @@ func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 	}
 }
 
-// pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The label of its role
-// tells the plugin that it is Paddle's.
+// pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The plugin
+// detects a Paddle job by the label of the role.
 func (l Load) pod(i, m int) *corev1.Pod {
 	role, index := "worker", m-l.servers()
 	if m < l.servers() {
@@ -139,7 +139,7 @@ func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
 		template.Labels = nil
 		for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
 			for c := range containers {
-				containers[c].EnvFrom = nil // nobody makes the ConfigMap
+				containers[c].EnvFrom = nil // no controller creates the ConfigMap
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package usage tells what the processes of a sandbox, and this one, have used of the machine (proc(5)); what they did with
-// it is not its question.
+// Package usage reports how much processor time and memory the processes of a sandbox, and this one, have used (proc(5)).
 package usage
 
 import (
@@ -45,7 +44,7 @@ func Begin(p *live.Plane) (Mark, error) {
 	for name, pid := range running(p) {
 		cpu, err := processor(pid)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has ended
+			continue // it exited
 		}
 		if err != nil {
 			return nil, err
@@ -66,7 +65,7 @@ func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	used, ours := map[string]Process{}, 0.0
+	used, components := map[string]Process{}, 0.0
 	for name, pid := range running(p) {
 		cpu, err := processor(pid)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -85,9 +84,9 @@ func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 			return nil, err
 		}
 		used[name] = process
-		ours += cpu
+		components += cpu
 	}
-	used[Others] = Process{CPU: max(0, busy-m[Others].cpu-ours)}
+	used[Others] = Process{CPU: max(0, busy-m[Others].cpu-components)}
 	return used, nil
 }
 
@@ -101,7 +100,7 @@ func running(p *live.Plane) map[string]int {
 	return pids
 }
 
-// processor is the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where it has ended.
+// processor is the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where the process exited.
 func processor(pid int) (float64, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {

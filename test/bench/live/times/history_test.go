@@ -33,8 +33,8 @@ func bound(second float64, pod string) *auditv1.Event {
 	return entry(second, "us", "create", "pods", "binding", pod, `{"target":{"kind":"Node","name":"n"}}`)
 }
 
-// told is two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
-func told() *Story {
+// twoGangs is two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
+func twoGangs() *History {
 	s := New("ns")
 	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
 		s.See(entry(float64(i)/2+0.6, "admin", "create", "pods", "", pod, ""))
@@ -61,7 +61,7 @@ func told() *Story {
 
 func TestWork(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	require.Equal(t, []int{4, 4, 4}, []int{s.Created, s.Bound, s.Running})
 	s.See(entry(15, "kwok", "patch", "pods", "status", "g1-0", `{"status":{"phase":"Succeeded"}}`))
 	s.See(entry(15, "us", "create", "configmaps", "", "g1", "{}"))
@@ -80,7 +80,7 @@ func TestWork(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	t.Parallel()
-	f := told().Whole() // begins at 0.5
+	f := twoGangs().Whole() // begins at 0.5
 	require.InDelta(t, 7.5, f.Seconds, 1e-6)
 	require.InDelta(t, 5-1.1, f.GangWait.P50, 1e-6)
 	require.InDelta(t, 8-2.1, f.GangWait.P99, 1e-6)
@@ -88,7 +88,7 @@ func TestWhole(t *testing.T) {
 
 func TestWritesUntilTheLastBinding(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	var names []string
 	for _, e := range s.Writes() {
 		names = append(names, e.Verb+" "+e.ObjectRef.Name)
@@ -103,7 +103,7 @@ func TestWritesUntilTheLastBinding(t *testing.T) {
 
 func TestPlacedAndFreed(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	require.Equal(t, epoch.Add(8*time.Second), s.Placed("g2"))
 	require.Zero(t, s.Placed("g3"))
 	s.See(entry(20, "admin", "delete", "pods", "", "g2-0", ""))
