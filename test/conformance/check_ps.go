@@ -88,7 +88,7 @@ func (g *Gang) checkPSGloo(pod *Pod, role rules.PSRole, all []Pod, problems *pro
 	}
 }
 
-// checkRendezvous judges where server 0 serves gloo: at its own host, and at a port that nobody else there needs.
+// checkRendezvous checks where server 0 serves gloo: at its own host, and at a port that no other process there needs.
 func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all []Pod, problems *problems) {
 	at := slices.IndexFunc(all, func(p Pod) bool { return p.Role == rules.Server && p.Index == 0 })
 	if found := g.Resolve(host); !slices.Contains(found, all[at].Name) {
@@ -102,7 +102,7 @@ func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all
 	}
 }
 
-// checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else. The
+// checkPSLaunch checks the launcher in parameter-server training: each pod must start its own process and no other. The
 // launcher knows nothing of heterogeneous trainers.
 func (g *Gang) checkPSLaunch(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
 	for _, release := range g.releases() {

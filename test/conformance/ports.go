@@ -39,7 +39,7 @@ func Collide(a, b *Pod) error {
 	for _, pair := range [][2]*Pod{{a, b}, {b, a}} {
 		own, err := strconv.Atoi(pair[0].Env["PADDLE_PORT"])
 		if err != nil {
-			return fmt.Errorf("%s and %s share the address %s, and the first has no port of its own", pair[0].Name, pair[1].Name, a.IP)
+			return fmt.Errorf("%s and %s share the address %s, and the first has no separate port", pair[0].Name, pair[1].Name, a.IP)
 		}
 		if pair[1].uses(own) {
 			return fmt.Errorf("%s and %s share the address %s, and both use port %d", a.Name, b.Name, a.IP, own)

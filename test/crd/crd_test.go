@@ -189,13 +189,13 @@ func TestWrongSpecsAreRefused(t *testing.T) {
 
 func TestManagedByIsImmutable(t *testing.T) {
 	t.Parallel()
-	unset, ours, theirs := ``, `spec: {managedBy: batch.paddlepaddle.org/paddlejob-controller}`, `spec: {managedBy: kueue.x-k8s.io/multikueue}`
-	for _, change := range [][2]string{{unset, ours}, {ours, unset}, {ours, theirs}, {theirs, ours}} {
+	unset, controller, multikueue := ``, `spec: {managedBy: batch.paddlepaddle.org/paddlejob-controller}`, `spec: {managedBy: kueue.x-k8s.io/multikueue}`
+	for _, change := range [][2]string{{unset, controller}, {controller, unset}, {controller, multikueue}, {multikueue, controller}} {
 		errs := validator(t).Update(t.Context(), job(t, change[1]), job(t, change[0]))
 		require.Len(t, errs, 1, "%v", change)
 		require.ErrorContains(t, errs[0], "spec.managedBy is immutable: delete the PaddleJob and create it again")
 	}
-	for _, same := range []string{unset, ours, theirs} {
+	for _, same := range []string{unset, controller, multikueue} {
 		require.Empty(t, validator(t).Update(t.Context(), job(t, same), job(t, same)))
 	}
 }

@@ -91,7 +91,7 @@ func Clicks(pages []*Page, from string) map[string]int {
 }
 
 // Strays are the links of pages that lead to the other language although the page that they mean is there in their own, one
-// sentence each. That to a page's own twin is how readers change the language.
+// sentence each. A page's link to its translation is how readers change the language.
 func Strays(pages []*Page) (strays []string) {
 	there := map[string]bool{}
 	for _, page := range pages {
@@ -101,8 +101,8 @@ func Strays(pages []*Page) (strays []string) {
 		for _, section := range page.Sections {
 			for _, link := range section.Links {
 				file, inside := page.to(link)
-				if inside && there[file] && file != Twin(page.Path) && Chinese(file) != Chinese(page.Path) && there[Twin(file)] {
-					strays = append(strays, fmt.Sprintf("%s, %q: %s is there as %s too", page.Path, section.Title, file, Twin(file)))
+				if inside && there[file] && file != Translation(page.Path) && Chinese(file) != Chinese(page.Path) && there[Translation(file)] {
+					strays = append(strays, fmt.Sprintf("%s, %q: %s is there as %s too", page.Path, section.Title, file, Translation(file)))
 				}
 			}
 		}

@@ -18,7 +18,7 @@ type Judge string
 const (
 	// ByAPIServer is for whole objects of any kind.
 	ByAPIServer Judge = "kubectl create --dry-run=server --validate=strict -f"
-	// ByController is for PaddleJobs of ours: the controller's rules, and then the API server.
+	// ByController is for PaddleJobs of the group batch.paddlepaddle.org: the controller's rules, and then the API server.
 	ByController Judge = "kubectl paddle submit --dry-run -f"
 	// ByScheduler is for volcano-scheduler.conf, by itself or as the data of its ConfigMap.
 	ByScheduler Judge = "paddle-scheduler --check-config"
@@ -60,7 +60,7 @@ func (b *Block) Manifest() (text string, by Judge, err error) {
 	case has("ps", "worker", "heter", "schedulingPolicy", "runPolicy", "elastic", "intranet", "cleanPodPolicy"):
 		return completed(map[string]any{"spec": object}, b.Line)
 	}
-	return "", "", fmt.Errorf("line %d: nobody knows what this is a part of; write a whole object, a part of a PaddleJob, or say why it is not judged", b.Line)
+	return "", "", fmt.Errorf("line %d: the fields are of no known object: write a whole object, a part of a PaddleJob, or a comment why it is not checked", b.Line)
 }
 
 // completed is a whole PaddleJob of a part: what the part leaves out is the least that makes a job.

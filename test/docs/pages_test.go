@@ -36,16 +36,16 @@ func TestBothLanguagesSayTheSame(t *testing.T) {
 		pages[page.Path] = page
 	}
 	for _, page := range all {
-		twin := pages[docs.Twin(page.Path)]
+		translation := pages[docs.Translation(page.Path)]
 		if docs.Chinese(page.Path) {
-			require.NotNil(t, twin, "%s translates a page that does not exist", page.Path)
+			require.NotNil(t, translation, "%s translates a page that does not exist", page.Path)
 			continue
 		}
-		if twin == nil {
+		if translation == nil {
 			require.False(t, forUsers(page), "%s is for users, and has no translation", page.Path)
 			continue
 		}
-		parted := docs.Differences(page, twin)
+		parted := docs.Differences(page, translation)
 		require.Empty(t, parted, strings.Join(parted, "\n"))
 	}
 }
@@ -127,7 +127,7 @@ func TestEveryPageIsNear(t *testing.T) {
 		clicks := docs.Clicks(pages, first)
 		for _, page := range pages {
 			// What has no translation, the Chinese pages link to in English.
-			if docs.Chinese(page.Path) != docs.Chinese(first) && (!docs.Chinese(first) || there[docs.Twin(page.Path)]) {
+			if docs.Chinese(page.Path) != docs.Chinese(first) && (!docs.Chinese(first) || there[docs.Translation(page.Path)]) {
 				continue
 			}
 			require.Contains(t, clicks, page.Path, "no link leads there from %s", first)

@@ -27,11 +27,11 @@ import (
 const (
 	root     = "../.."
 	stateDir = root + "/_output/test-docs"
-	// workersRun is what the pages are told that workers run for where they use the sandbox of all.
+	// workersRun is how long workers run on the sandbox that the pages share.
 	workersRun = 15 * time.Second
 )
 
-// cluster is the sandbox of the pages that start none of their own; nil unless everything is tested.
+// cluster is the sandbox of the pages that start none. It is nil unless everything is tested.
 var cluster *live.Plane
 
 func TestMain(m *testing.M) {

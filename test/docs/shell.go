@@ -26,7 +26,7 @@ type Step struct {
 }
 
 var (
-	// languages that may stand after a fence.
+	// languages are those that a code block may have.
 	languages = []string{"", "text", "go", "html", "promql", "sh", "console", "yaml"}
 	// typed looks like a command, which belongs into a block that is run.
 	typed   = regexp.MustCompile(`^\s*(\$ |(kubectl|make|helm|docker|vc-scheduler|paddle-\w+|git|export) [^ ]|go (run|test|build|install) )`)
@@ -44,11 +44,11 @@ func (b *Block) Excused() bool {
 	return strings.HasPrefix(b.Marker, "not run:") || strings.HasPrefix(b.Marker, "tested by:")
 }
 
-// Fault is what keeps a block from being judged at all: a language that nobody knows, a command where none is run, a
-// comment above it that says nothing.
+// Fault is the reason why a block cannot be checked: an unknown language, a command where none is run, or a comment above the block
+// without content.
 func (b *Block) Fault() error {
 	if !slices.Contains(languages, b.Language) {
-		return fmt.Errorf("line %d: nobody knows what to do with %q; there are %q", b.Line, b.Language, languages)
+		return fmt.Errorf("line %d: language %q is unknown: want one of %q", b.Line, b.Language, languages)
 	}
 	kind, rest, _ := strings.Cut(b.Marker, ":")
 	if slices.Contains([]string{"not run", "tested by", "file"}, kind) && strings.TrimSpace(rest) == "" {
@@ -135,7 +135,7 @@ const (
 )
 
 // NewShell makes a folder that looks like a clone of the repository, but writes nothing into it: links to all that stands
-// at its top, and an _output of its own, which shares the programs that were built.
+// at its top, and a separate _output, which shares the programs that were built.
 func NewShell(root, dir string, env ...string) (*Shell, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("empty the folder of a page: %w", err)
@@ -149,7 +149,7 @@ func NewShell(root, dir string, env ...string) (*Shell, error) {
 	}
 	links := []string{"_output/bin"}
 	for _, entry := range entries {
-		// Without a go.mod of its own the folder belongs to the repository's module.
+		// Without a go.mod the folder belongs to the repository's module.
 		if name := entry.Name(); !strings.HasPrefix(name, ".") && name != "_output" && name != "go.mod" && name != "go.sum" {
 			links = append(links, name)
 		}

@@ -28,7 +28,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// jobName is that of every job: each has a namespace of its own.
+// jobName is the name of every job: each is in its own namespace.
 const jobName = "job"
 
 // driver drives a life.
@@ -37,8 +37,8 @@ type driver struct {
 	namespace string
 	// step is called before each step, unless it is nil.
 	step func()
-	// events are required: the controller lives on, and is told of each write that it was done. Otherwise an event may be lost,
-	// because the controller tells an event after the write that it is about, once.
+	// events are required: the controller keeps running, and receives the answer to each write. Otherwise an event may be lost,
+	// because the controller emits it once, after the write that it is about.
 	events bool
 	// gang is that of the environment which was seen last.
 	gang string
@@ -274,7 +274,7 @@ func (d *driver) succeed() {
 	}
 }
 
-// workersThatRun are the names of the workers that run now, whatever the job's status says.
+// workersThatRun are the names of the workers that run now, read from the pods and not from the job's status.
 func (d *driver) workersThatRun() (workers []string) {
 	d.t.Helper()
 	d.wait("the list of workers", func(ctx context.Context) error {
@@ -294,9 +294,9 @@ func (d *driver) workersThatRun() (workers []string) {
 }
 
 // squat puts a pod onto each node that the workers may have, past the scheduler and all affinity, so that no worker that
-// waits for a node finds one when the others, so many, end. It returns what takes the pods away. The simulated kubelet
-// deletes by name, so that a worker may be lost with a namesake from before, which the status tells later; then it squats
-// again when as many run.
+// waits for a node finds one when the others end. It returns what takes the pods away. The simulated kubelet
+// deletes by name, so that a worker may be lost with an earlier pod of its name, which the status reports later. Then squat
+// starts again when as many run.
 func (d *driver) squat(others int) (leave func()) {
 	d.t.Helper()
 	for {
@@ -371,8 +371,8 @@ func (d *driver) annotate(pod string, annotations map[string]string) {
 	})
 }
 
-// told is how often each reason of the events about the job was told.
-func (d *driver) told() map[string]int {
+// reported returns how often each reason of the events about the job was emitted.
+func (d *driver) reported() map[string]int {
 	d.t.Helper()
 	counts := map[string]int{}
 	d.wait("the list of events", func(ctx context.Context) error {

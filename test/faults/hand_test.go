@@ -140,7 +140,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 	}
 }
 
-// A gang that starts again must not read the addresses of the dead, also where nobody sees that they are there.
+// A gang that starts again must not read the addresses of deleted pods, also where no watch reports those pods.
 func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)

@@ -31,7 +31,7 @@ func someLives(names ...string) (some []*life) {
 
 // lives have each way of the controller to write at least once.
 var lives = []*life{
-	// The controller itself starts it again: environment withdrawn, pods deleted, Volcano told to resume.
+	// The controller itself starts it again: environment withdrawn, pods deleted, Volcano asked to resume.
 	{
 		name: "retried",
 		job: v1.PaddleJobSpec{
@@ -49,7 +49,7 @@ var lives = []*life{
 			d.awaitPods(0)
 		},
 	},
-	// A pod is evicted, and Volcano starts the gang again; pods are told their ports. Its workers stay.
+	// A pod is evicted, and Volcano starts the gang again; the controller announces the pods' ports. Its workers stay.
 	{
 		name: "hosts",
 		// Volcano may make another pod in the place of the evicted one before it starts the gang again.
@@ -166,8 +166,8 @@ type life struct {
 
 // past is what a life left.
 type past struct {
-	objects map[string]string
-	told    map[string]int
+	objects  map[string]string
+	reported map[string]int
 	// writes are those of the controller, in words.
 	writes []string
 }
@@ -180,46 +180,46 @@ func (l *life) undisturbed(t *testing.T) *past {
 		c := startController(t, space, space)
 		d := &driver{t: t, namespace: space}
 		calm := &past{}
-		l.live(d, func() { calm.objects, calm.told = d.settled(), d.told() })
+		l.live(d, func() { calm.objects, calm.reported = d.settled(), d.reported() })
 		calm.writes = c.written()
-		require.Positive(t, calm.told["Created"], "events: %v", calm.told)
-		require.Positive(t, calm.told["Running"], "events: %v", calm.told)
-		t.Logf("undisturbed, the life %q has %d writes: %v; events %v", l.name, len(calm.writes), calm.writes, calm.told)
+		require.Positive(t, calm.reported["Created"], "events: %v", calm.reported)
+		require.Positive(t, calm.reported["Running"], "events: %v", calm.reported)
+		t.Logf("undisturbed, the life %q has %d writes: %v; events %v", l.name, len(calm.writes), calm.writes, calm.reported)
 		l.calm = calm
 	})
 	require.NotNil(t, l.calm, "the undisturbed life %q failed", l.name)
 	return l.calm
 }
 
-// milestones are the reasons of events that tell what happened. What else is told is what a job waits for, and that may be
-// more where something breaks.
+// milestones are the reasons of events about what happened. The other events are about what a job waits for, and there may be more
+// of them where something breaks.
 var milestones = []string{"Created", "EnvironmentReady", "Running", "Restarting", "Completed", "Failed"}
 
-// liveLike lives the life, and holds it to the undisturbed one: the same objects, no milestone told more often but for
-// others, which what breaks may bring about. Where events are required, none is told less often.
+// liveLike lives the life, and compares it with the undisturbed one: the same objects, and no milestone more often except others,
+// which the fault may cause. Where events are required, none is reported less often.
 func (l *life) liveLike(d *driver, calm *past, others ...string) {
 	d.t.Helper()
 	l.live(d, func() {
 		d.awaitObjects("the objects of an undisturbed life", calm.objects)
 		if d.events {
-			d.wait("every milestone to be told", func(context.Context) error {
-				told := d.told()
+			d.wait("every milestone to be reported", func(context.Context) error {
+				reported := d.reported()
 				for _, reason := range milestones {
-					want := calm.told[reason]
+					want := calm.reported[reason]
 					if slices.Contains(l.twice, reason) {
-						want = min(want, 1) // the undisturbed life may be the one in which it is told once more
+						want = min(want, 1) // the undisturbed life may be the one in which it is reported twice
 					}
-					if told[reason] < want {
-						return fmt.Errorf("%s is told %d times, and %d times at least are expected", reason, told[reason], want)
+					if reported[reason] < want {
+						return fmt.Errorf("%s is reported %d times, and %d times at least are expected", reason, reported[reason], want)
 					}
 				}
 				return nil
 			})
 		}
-		told := d.told()
+		reported := d.reported()
 		for _, reason := range milestones {
 			if !slices.Contains(others, reason) && !slices.Contains(l.twice, reason) {
-				require.LessOrEqual(d.t, told[reason], calm.told[reason], "events %s; all: %v", reason, told)
+				require.LessOrEqual(d.t, reported[reason], calm.reported[reason], "events %s; all: %v", reason, reported)
 			}
 		}
 	})

@@ -44,7 +44,7 @@ var chance = []struct {
 	{regexp.MustCompile(`"volcano.sh/job-version": "\d+"`), `"version"`},
 	// A worker that succeeds before Volcano starts the gang again stays, with the count of the attempt before.
 	{regexp.MustCompile(`"volcano.sh/job-retry-count": "\d+"`), `"retry count"`},
-	// What a restart was for is known to whoever saw it.
+	// Only a controller that observed a restart knows its reason.
 	{regexp.MustCompile(`"message": "restart \d+( of \d+)?: [^"]*"`), `"message": ""`},
 	// Where one pod's address is a prefix of another's, the launcher is given no ports, and a condition says so.
 	{regexp.MustCompile(`"PADDLE_(SERVERS|TRAINERS)_ENDPOINTS": "[^"]*"`), `"launcher"`},

@@ -59,7 +59,7 @@ func newProxy(t *testing.T) *proxy {
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorLog:      silent,
-		// As if nobody stood between.
+		// As if there were no proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}}
 	p.watches, p.cut = context.WithCancel(context.Background())
@@ -128,7 +128,7 @@ func (p *proxy) kubeconfig(t *testing.T) string {
 	return path
 }
 
-// call is a request of a controller, as far as this package tells them apart.
+// call is a request of a controller, as far as this package distinguishes them.
 type call struct {
 	// words are the method and the resource, such as "PUT paddlejobs/status".
 	words string

@@ -83,7 +83,7 @@ func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
 // Every other write of a whole life goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks. A
-// life that deletes objects goes through the answers that the controller tells apart, and all lives through all answers with
+// life that deletes objects goes through the answers that the controller distinguishes, and all lives through all answers with
 // TEST_ALL.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()

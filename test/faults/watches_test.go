@@ -25,8 +25,8 @@ func TestWatchesThatBreak(t *testing.T) {
 	})
 }
 
-// cuts ends every watch at some of the controller's writes, and meddles with the attempts to go on with one. They are few:
-// whoever watches waits longer each time before it tries again.
+// cuts ends every watch at some of the controller's writes, and interferes with the attempts to resume one. They are few: a client
+// waits longer before each attempt.
 func (c *controller) cuts(with meddler, at ...int) meddler {
 	return func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if call.write && slices.Contains(at, call.number) {
@@ -40,18 +40,17 @@ func (c *controller) cuts(with meddler, at ...int) meddler {
 	}
 }
 
-// gone tells whoever wants to go on with a watch that the past is forgotten, so that it is listed again; the watch that
-// follows the list is let be.
+// gone answers the attempt to resume a watch with 410 Gone, so that the client lists again. The watch after the list is not changed.
 func gone() meddler {
 	var mu sync.Mutex
-	told := map[string]bool{}
+	answered := map[string]bool{}
 	return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 		version := r.URL.Query().Get("resourceVersion")
 		mu.Lock()
-		tell := version != "" && version != "0" && !told[c.words]
-		told[c.words] = tell
+		answer := version != "" && version != "0" && !answered[c.words]
+		answered[c.words] = answer
 		mu.Unlock()
-		if tell {
+		if answer {
 			answers(http.StatusGone, metav1.StatusReasonExpired)(c, w, r, api)
 			return
 		}

@@ -31,7 +31,7 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	p.submit(t, all)
 	r.await(t, p, "each gang to be bound or to say why it waits", func() error { return r.settled(all) })
 	s := r.summary(t, p, all)
-	require.NotEmpty(t, s.waiting, "there is room for all of them")
+	require.NotEmpty(t, s.waiting, "the cluster has capacity for all of them")
 	for !r.releaseWhole(t, p, all) {
 	}
 	// A session writes conditions when it closes, after its pods were bound.

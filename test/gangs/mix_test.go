@@ -129,7 +129,7 @@ func rawJob(like *vcbatch.Job, changes ...func(*vcbatch.Job)) func(string) job {
 	}
 }
 
-// role is pods of so many cores and GPUs, which run until they are told otherwise.
+// role is pods of so many cores and GPUs, which run until the test ends them.
 func role(replicas, cores, gpus int) *v1.ResourceSpec {
 	r := &v1.ResourceSpec{Replicas: int32(replicas)}
 	r.Template.Annotations = forever()

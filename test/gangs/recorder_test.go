@@ -27,7 +27,7 @@ import (
 // conditionPaddleScheduled is the plugin's own condition on the PodGroups of Paddle jobs.
 const conditionPaddleScheduled = "PaddleScheduled"
 
-// recorder keeps what the API server tells of pods and PodGroups. It is safe for concurrent use.
+// recorder keeps what the watches report of pods and PodGroups. It is safe for concurrent use.
 type recorder struct {
 	mu    sync.Mutex
 	gangs map[string]*gang // by the PodGroup's name
@@ -42,7 +42,7 @@ type recorder struct {
 	changed chan struct{}
 }
 
-// podSeen is what was last told of a pod.
+// podSeen is the last observed state of a pod.
 type podSeen struct {
 	name, gang, task, node string
 	refused                string
@@ -147,8 +147,8 @@ func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
 	}
 }
 
-// placedBefore are the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts on their room
-// from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
+// placedBefore are the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts their
+// capacity as used from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
 func (r *recorder) placedBefore(g *gang) map[string]bool {
 	placed := map[string]bool{}
 	for name, other := range r.gangs {
