@@ -48,7 +48,7 @@ manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler
 #
 # Every object has the name that Volcano gave it, so that
 #   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/scheduler.yaml | kubectl apply --server-side --force-conflicts -f -
-# replaces Volcano's scheduler, its configuration and its rights. Applying Volcano's own manifest in the same way brings Volcano's
+# replaces Volcano's scheduler, its configuration and its permissions. Applying Volcano's own manifest in the same way brings Volcano's
 # scheduler back (deploy/docs/how-to/enable-the-plugin.md). If you have changed the configuration or the flags, or if Helm installed Volcano,
 # read that page first.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.

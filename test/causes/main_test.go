@@ -74,7 +74,7 @@ func requireKubectl(t *testing.T) {
 	}
 }
 
-// nodes is a rack of two nodes for each cause, which bear its name as a label, and spare nodes without one.
+// nodes returns a rack of two nodes for each cause, labelled with its name, and spare nodes without the label.
 func nodes() []byte {
 	var text strings.Builder
 	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")

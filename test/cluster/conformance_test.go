@@ -207,14 +207,14 @@ func elastic(least int32, replicas int, most int32) *v1.ResourceSpec {
 	return spec
 }
 
-// apart keeps a job's pods on nodes of their own.
+// apart keeps a job's pods on separate nodes.
 func apart(job string) *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{vcbatch.JobNameKey: job}},
 	}}}}
 }
 
-// The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.
+// The Volcano Job of 2019 knows its peers by their labels, so that these labels may not be removed.
 func TestTheCTRExampleTrains(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)

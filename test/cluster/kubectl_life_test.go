@@ -140,17 +140,17 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("huge", 1, "nvidia.com/gpu: 9")}
 	u.run(t, "submit", "-f", "-")
-	// The reason is the plugin's own word, from its condition.
+	// The reason is the one of the plugin's condition.
 	u.awaitSaid(t, []string{"huge has been Pending for", "(InsufficientResources)", "What helps:"}, "why", "huge")
-	var told describe.Description
-	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &told))
-	require.Equal(t, v1.Pending, told.Phase)
-	require.Empty(t, told.Unread)
-	// An event may tell it before the condition does.
+	var got describe.Description
+	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &got))
+	require.Equal(t, v1.Pending, got.Phase)
+	require.Empty(t, got.Unread)
+	// An event may report it before the condition does.
 	require.Regexp(t, `Scheduled +False +InsufficientResources +\S+ +\d+ of 1 worker does not fit: `,
 		u.awaitSaid(t, []string{"Scheduled   False    InsufficientResources"}, "describe", "huge"), "the reason of the plugin")
 
-	// Who may read jobs alone is told the controller's words, and what is left out.
+	// A user who may only read jobs sees the controller's message, and what is left out.
 	reader := user{namespace: u.namespace, as: []string{"--as", "reader"}}
 	_, _, code := reader.paddle(t.Context(), "why", "huge")
 	require.Equal(t, 1, code)

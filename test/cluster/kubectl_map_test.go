@@ -85,7 +85,7 @@ func TestMap(t *testing.T) {
 }
 
 // Who may read nodes, and pods in one namespace alone, sees these, and what cannot be known.
-func TestMapWithFewRights(t *testing.T) {
+func TestMapWithFewPermissions(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("mine", 1, "cpu: 1")}
 	u.run(t, "submit", "-f", "-")

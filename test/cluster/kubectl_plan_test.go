@@ -144,7 +144,7 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	fewer, code := reader.planned(t, "huge", "--without-node", gpuNode)
 	require.Equal(t, 5, code)
 	require.Equal(t, "ring", fewer.Displaced[0].Name)
-	admin.delete(t, "before", "ring", "huge") // with their pods: other tests need the room
+	admin.delete(t, "before", "ring", "huge") // with their pods: other tests need the capacity
 }
 
 // requireTraffic holds describe to what was planned: what a step sends, and what it would send on an empty cluster, which takes the

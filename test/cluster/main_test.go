@@ -47,7 +47,7 @@ func run(m *testing.M) int {
 		ControllerArgs: []string{"--kubeflow", "--resync-period=1s", "-v=3", "--leader-elect=false"},
 	}, ready)
 	if missing, err := forbidden(); err != nil || len(missing) > 0 {
-		fmt.Fprintln(os.Stderr, "the shipped rights are not enough:", missing, err)
+		fmt.Fprintln(os.Stderr, "the shipped permissions are not enough:", missing, err)
 		code = 1
 	}
 	return code
@@ -74,7 +74,7 @@ func ready(p *live.Plane) (err error) {
 	return installKubeflowCRD(context.Background())
 }
 
-// forbidden returns the lines of the controller's log about rights that the controller has not.
+// forbidden returns the lines of the controller's log about permissions that the controller lacks.
 func forbidden() ([]string, error) {
 	if cluster.Plane == nil {
 		return nil, nil // the sandbox did not start

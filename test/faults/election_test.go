@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// allowLeases lets controllers elect a leader in the namespace of each life; the shipped rights are for one lease only.
+// allowLeases lets controllers elect a leader in the namespace of each life; the shipped permissions are for one lease only.
 func allowLeases(p *live.Plane) error {
 	ctx, name := context.Background(), "leases-of-faults"
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{{

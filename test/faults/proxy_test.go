@@ -114,7 +114,7 @@ func (p *proxy) written() []string {
 	return append([]string(nil), p.writes...)
 }
 
-// kubeconfig is the path of a kubeconfig with the controller's rights that leads through the proxy.
+// kubeconfig is the path of a kubeconfig with the controller's permissions that leads through the proxy.
 func (p *proxy) kubeconfig(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(cluster.ComponentKubeconfig(sandbox.Controller))

@@ -127,15 +127,15 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	must(t, install...)
 	requireAlone(t, volcanos)
 	schedulers := startScheduler(t, volcanoSystem, "in place")
-	rights := cluster.NamespaceNamed(t, "rights")
-	leave(t, rights, "testdata/left.yaml")
+	permissions := cluster.NamespaceNamed(t, "permissions")
+	leave(t, permissions, "testdata/left.yaml")
 	metrics := startController(t, "installed")
 	unharmed()
 	readMetrics := requireGuardedMetrics(t, metrics)
-	useRights(t, rights)
-	submit(t, rights, "placed")
-	requireScheduledBy(t, rights, "placed", "volcano")
-	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(rights).Delete(t.Context(), "placed", metav1.DeleteOptions{}))
+	usePermissions(t, permissions)
+	submit(t, permissions, "placed")
+	requireScheduledBy(t, permissions, "placed", "volcano")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(permissions).Delete(t.Context(), "placed", metav1.DeleteOptions{}))
 	requireServed(t, readMetrics(), append(dashboard(t, "controller.json"), alerts(t, "paddle-controller")...))
 	requireServed(t, readOpen(t, schedulers), append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
 	stop("installed")
@@ -149,7 +149,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	must(t, "upgrade", release, chart, "--set", images, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
 	require.Equal(t, shown, columns(t))
 	startController(t, "of one namespace")
-	requireTheWayBack(t, volcanos, volcanosBefore)
+	requireRollback(t, volcanos, volcanosBefore)
 	require.NoError(t, cluster.StartComponent(sandbox.Scheduler))
 	startScheduler(t, system, "beside")
 	unharmed()
@@ -290,13 +290,13 @@ func requireNoQuarrel(t *testing.T, namespace string) {
 			return "", err
 		}
 		if len(group.Status.Conditions) == 0 {
-			return "", errors.New("nobody has said yet why it waits")
+			return "", errors.New("it has no condition yet that says why it waits")
 		}
 		return group.ResourceVersion, nil
 	}
 	cluster.Await(t, "a scheduler to say why the job waits", func(ctx context.Context) error { _, err := version(ctx); return err })
 	last, since := "", 0
-	cluster.Await(t, "five cycles in which nobody writes about the job", func(ctx context.Context) error {
+	cluster.Await(t, "five cycles without a write about the job", func(ctx context.Context) error {
 		now, err := version(ctx)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ const (
 )
 
 // Who the components are to the API server. The release's scheduler works in place of Volcano's; the sandbox's, which is there
-// first and makes the queues, has the same rights under Volcano's name.
+// first and makes the queues, has the same permissions under Volcano's name.
 const (
 	controllerUser = "system:serviceaccount:paddle-system:paddle-controller-manager"
 	schedulerUser  = "system:serviceaccount:volcano-system:paddle-scheduler"
@@ -81,7 +81,7 @@ func run(m *testing.M) int {
 	return live.Main(m, sandbox.Options{
 		StateDir: root + "/_output/test-helm", Progress: os.Stderr, WorkerRunFor: 2 * time.Second, ControllerArgs: []string{"-v=4"},
 		Args: map[string][]string{
-			// Where owners are protected, as in OpenShift, more rights are needed.
+			// Where owners are protected, as in OpenShift, more permissions are needed.
 			sandbox.APIServer: append(args, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"),
 		},
 	}, func(p *live.Plane) (err error) {

@@ -42,7 +42,7 @@ func onePerNode(t *testing.T, nodes int) change {
 	}
 }
 
-// The third worker finds no room, and must not start alone when the others have gone home.
+// The third worker finds no free node, and must not start alone after the others have finished.
 func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
 	t.Parallel()
 	job := create(t, collective(cluster.Namespace(t), "few", elastic(2, 3), workers(3), onePerNode(t, 2), workersRunFor("3s")))

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		StateDir: "../../_output/test-jobs", Progress: os.Stderr, SchedulerConf: preempting,
 		ControllerArgs: []string{
 			"--resync-period=" + resync.String(), "-v=3",
-			// With the shipped rights.
+			// With the shipped permissions.
 			"--leader-elect=true", "--leader-elect-retry-period=500ms",
 		},
 	}, func(p *live.Plane) (err error) {

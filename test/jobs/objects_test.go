@@ -92,7 +92,7 @@ func awaitSyncs(t *testing.T, more int) {
 // change is one difference from a plain job.
 type change func(*v1.PaddleJob)
 
-// psJob is a job of two servers and two workers, which run until they are told otherwise.
+// psJob is a job of two servers and two workers, which run until the test ends them.
 func psJob(namespace, name string, changes ...change) *v1.PaddleJob {
 	return collective(namespace, name, append([]change{func(job *v1.PaddleJob) { job.Spec.PS = role(2) }}, changes...)...)
 }
@@ -283,8 +283,8 @@ func eventsOf(ctx context.Context, job *v1.PaddleJob) ([]corev1.Event, error) {
 	return list.Items, nil
 }
 
-// told is each event's reason with how often it was told, in the order of the reasons.
-func told(events []corev1.Event) []string {
+// reasonsOf returns each event's reason with its count, in the order of the reasons.
+func reasonsOf(events []corev1.Event) []string {
 	counts := map[string]int32{}
 	for i := range events {
 		counts[events[i].Reason] += max(events[i].Count, 1)

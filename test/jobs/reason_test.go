@@ -64,15 +64,15 @@ func awaitReason(t *testing.T, job *v1.PaddleJob) *metav1.Condition {
 	return found
 }
 
-// why is what kubectl paddle why tells a program about a job.
-func why(t *testing.T, job *v1.PaddleJob) (told describe.Description) {
+// why returns the output of kubectl paddle why as JSON.
+func why(t *testing.T, job *v1.PaddleJob) (got describe.Description) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := []string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", job.Namespace, "why", job.Name, "-o", "json"}
 	code := kubectlpaddle.Run(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 	require.Zero(t, code, errs.String())
-	require.NoError(t, json.Unmarshal(out.Bytes(), &told))
-	return told
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	return got
 }
 
 // within is how much later than on the PodGroup a reason may be on the PaddleJob.
@@ -173,10 +173,10 @@ func TestPodsThatTheServerRefuses(t *testing.T) {
 			c := awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, reason)
 			require.Contains(t, c.Message, tc.says)
 			require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, reason), tc.says)
-			told := why(t, job)
-			require.Equal(t, reason, told.Reason)
-			require.Contains(t, told.Sentences[0].Text, tc.says)
-			require.NotEmpty(t, told.Suggestions)
+			got := why(t, job)
+			require.Equal(t, reason, got.Reason)
+			require.Contains(t, got.Sentences[0].Text, tc.says)
+			require.NotEmpty(t, got.Suggestions)
 			tc.remedy(namespace)
 			awaitPhase(t, job, v1.Running)
 		})
@@ -187,26 +187,26 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		bad    change
-		mend   change
+		fix    change
 		reason string
 		says   string
 	}{
 		"another scheduler": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" },
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
+			fix:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
 			reason: "InvalidSpec", says: "spec.worker.template.spec.schedulerName",
 		},
-		"unknown queue": {bad: queue("nowhere"), mend: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
+		"unknown queue": {bad: queue("nowhere"), fix: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
 		"unknown priority class": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "urgent" },
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
+			fix:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
 			reason: "PriorityClassNotFound", says: `priority class "urgent" does not exist`,
 		},
 		"refused by the API server": {
 			bad: func(job *v1.PaddleJob) {
 				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = "Sometimes"
 			},
-			mend: func(job *v1.PaddleJob) {
+			fix: func(job *v1.PaddleJob) {
 				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways
 			},
 			reason: "RefusedByServer", says: "Sometimes",
@@ -225,12 +225,12 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []string{"PaddleJob bad"}, slices.Collect(maps.Keys(now)), "nothing is created")
 
-			edit(t, job, tc.mend, workersRunForIfAny("2s"))
+			edit(t, job, tc.fix, workersRunForIfAny("2s"))
 			awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionFalse, "Proceeding")
 			awaitPhase(t, job, v1.Completed)
 			events, err := eventsOf(t.Context(), job)
 			require.NoError(t, err)
-			require.Contains(t, told(events), tc.reason+" x1", "told once, not with every sync")
+			require.Contains(t, reasonsOf(events), tc.reason+" x1", "one event, not one with every sync")
 		})
 	}
 }

@@ -31,8 +31,8 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	r.edit(t, workers(2))
 	r.await(t, "worker", "elastic: rank 1 of 2", 2)
 	done := r.awaitElastic(t, 2, 3, 2)
-	require.Zero(t, done.Status.Restarts, "who was told to go has not failed")
-	require.Equal(t, 3, r.podsOf("worker"), "nobody but the one that came was made")
+	require.Zero(t, done.Status.Restarts, "a pod that was asked to end has not failed")
+	require.Equal(t, 3, r.podsOf("worker"), "only the added pod was created")
 }
 
 // A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
@@ -51,7 +51,7 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 	// Whether the other has taken a step alone depends on how soon the one that was evicted is back.
 	done := r.awaitElastic(t)
 	require.Zero(t, done.Status.Restarts, "an eviction is no failure")
-	require.Equal(t, 3, r.podsOf("worker"), "the evicted one was created again, and nobody else")
+	require.Equal(t, 3, r.podsOf("worker"), "the evicted pod was created again, and no other")
 }
 
 // createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.

@@ -71,7 +71,7 @@ func follow(t *testing.T, namespace, job string) *journal {
 		factory.Shutdown()
 		if t.Failed() {
 			<-time.After(2 * time.Second) // for the last lines
-			t.Log(j.told())
+			t.Log(j.all())
 		}
 		stopReading()
 		j.reading.Wait()
@@ -166,8 +166,8 @@ func (j *journal) await(t *testing.T, role, text string, want int) []line {
 	return found
 }
 
-// told is all that was said.
-func (j *journal) told() string {
+// all returns all lines in the order of their times.
+func (j *journal) all() string {
 	lines := j.said("", "")
 	slices.SortStableFunc(lines, func(a, b line) int { return a.at.Compare(b.at) })
 	var out strings.Builder

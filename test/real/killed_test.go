@@ -58,14 +58,14 @@ func hold(state string) {
 }
 
 // TestKilled kills the process that holds a sandbox while pods run, so that no process is left to clean up: as the machine
-// allows it, and rootless, where root is only made to be without the rights of a container runtime. It is not parallel,
+// allows it, and rootless, where root is only made to be without the permissions of a container runtime. It is not parallel,
 // because the pods of other tests would be found as traces.
 func TestKilled(t *testing.T) {
 	live.RequireReal(t)
 	live.SkipUnlessAll(t)
 	machine, err := box.Probe(node.Tools()...)
 	require.NoError(t, err)
-	mode, err := box.Verdict(machine)
+	mode, err := box.ModeFor(machine)
 	require.NoError(t, err)
 	t.Run(mode.String(), func(t *testing.T) { testKilled(t, mode) })
 	if mode == box.Rootless {
@@ -73,7 +73,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Run(box.Rootless.String(), func(t *testing.T) {
 		machine.Capabilities = 0
-		mode, err := box.Verdict(machine)
+		mode, err := box.ModeFor(machine)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -197,7 +197,7 @@ func TestBox(t *testing.T) {
 	require.NoError(t, err)
 	machine, err := box.Probe()
 	require.NoError(t, err)
-	mode, err := box.Verdict(machine)
+	mode, err := box.ModeFor(machine)
 	require.NoError(t, err)
 	settings := box.Settings{Hostname: "inside", Sysctls: map[string]string{"kernel/panic": "77"}, Bridge: node.Bridge, Address: node.Address}
 	if mode == box.Root {

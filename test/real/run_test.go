@@ -23,7 +23,7 @@ import (
 // steps is how many the trainer takes where a test says nothing else.
 const steps = 60
 
-// trial is one job in a namespace of its own. Its volumes are folders of the machine's.
+// trial is one job in its own namespace. Its volumes are folders of the machine's.
 type trial struct {
 	*journal
 	namespace, job string

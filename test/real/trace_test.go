@@ -122,7 +122,7 @@ func requireNoTrace(t *testing.T, before []string, state string) {
 	require.Empty(t, left, "the sandbox has left something")
 }
 
-// added is what is new. What others took away meanwhile is nobody's trace.
+// added returns what is only in after. What other programs removed meanwhile does not count.
 func added(before, after []string) []string {
 	return slices.DeleteFunc(after, func(line string) bool { return slices.Contains(before, line) })
 }

@@ -210,7 +210,7 @@ const (
 	pollMost = 5 * time.Second
 )
 
-// until asks again and again until there is no error, or until ctx ends; then its cause and the last error are told.
+// until calls try until it returns no error, or until ctx ends. Then the error has the cause and the last error.
 func until(ctx context.Context, what string, try func(context.Context) error) error {
 	for {
 		began := time.Now()

@@ -27,16 +27,16 @@ func (b *builder) compile(ctx context.Context, module string, items []build, lin
 	what := strings.Join(names, ", ")
 	start := time.Now()
 	var log buildLog
-	finished, told := make(chan struct{}), make(chan struct{})
+	finished, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(stopped)
 		b.tell(ctx, dir, packages, what, &log, finished)
 	}()
 	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", b.dir + "/"}, packages...)...)
 	cmd.Stderr = &log
 	err := cmd.Run()
 	close(finished)
-	<-told
+	<-stopped
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

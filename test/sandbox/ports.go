@@ -109,7 +109,7 @@ func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, erro
 	}
 }
 
-// isLocked reports whether somebody holds the lock.
+// isLocked reports whether a process holds the lock.
 func isLocked(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -61,10 +61,10 @@ func (s *Sandbox) Logs(component string) string { return s.layout.logs(component
 // Controller do. It is empty for others, and for those that were left out.
 func (s *Sandbox) Address(component string) string { return s.addresses[component] }
 
-// Failed gets an error when a component has died by itself. The others go on.
+// Failed gets an error when a component has died by itself. The others keep running.
 func (s *Sandbox) Failed() <-chan error { return s.failed }
 
-// StartComponent starts a component that Kill has ended, as it was started first. A kwok that starts again waits 40 s or more
+// StartComponent starts a component that Kill has stopped, as it was started first. A kwok that starts again waits 40 s or more
 // until the leases of the nodes have expired, and version 0.7.0 may ignore pods that were bound before that.
 func (s *Sandbox) StartComponent(name string) error {
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *Sandbox) watch(name string, p *process) {
 	s.report(err)
 }
 
-// report keeps the first failure for whoever asks.
+// report keeps the first failure for Failed.
 func (s *Sandbox) report(err error) {
 	select {
 	case s.failed <- err:
@@ -117,7 +117,7 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// Kill sends a signal to a component. After SIGTERM, SIGINT and SIGKILL it waits until the component has ended.
+// Kill sends a signal to a component. After SIGTERM, SIGINT and SIGKILL it waits until the component has exited.
 func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
 	s.mu.Lock()
 	p := s.processes[name]
@@ -224,7 +224,7 @@ func tail(path string) string {
 	return strings.TrimRight(string(data), "\n")
 }
 
-// StartSecond runs one more process of a component, under a name of its own, by which Kill, StartComponent and Logs know
+// StartSecond runs one more process of a component, under another name, by which Kill, StartComponent and Logs know
 // it. It has the component's arguments and more, which win.
 func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	s.mu.Lock()
@@ -244,7 +244,7 @@ func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	return s.StartComponent(name)
 }
 
-// AwaitEnd waits until a component has ended by itself, which is then no failure of the sandbox.
+// AwaitEnd waits until a component has exited by itself, which is then no failure of the sandbox.
 func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	s.mu.Lock()
 	p := s.processes[name]
@@ -261,5 +261,5 @@ func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	}
 }
 
-// ComponentKubeconfig is the path of a component's kubeconfig, with the rights that its manifest gives it.
+// ComponentKubeconfig is the path of a component's kubeconfig, with the permissions of its manifest.
 func (s *Sandbox) ComponentKubeconfig(component string) string { return s.layout.kubeconfig(component) }

@@ -111,8 +111,8 @@ func (e *env) testAdmissionDefaults(t *testing.T) {
 	require.ErrorContains(t, err, "denied the request")
 }
 
-// testRights reads every log: after all that has happened, nobody was refused anything.
-func (e *env) testRights(t *testing.T) {
+// testPermissions reads every log: no component was denied any request so far.
+func (e *env) testPermissions(t *testing.T) {
 	for _, name := range sandbox.Components() {
 		data, err := os.ReadFile(e.Logs(name))
 		if os.IsNotExist(err) {

@@ -41,7 +41,7 @@ func (n Node) kubelet() (string, error) {
 		"containerRuntimeEndpoint": "unix://" + Socket,
 		"cgroupDriver":             "cgroupfs",
 		"failSwapOn":               false,
-		// Any other score takes CAP_SYS_RESOURCE, or spares the kubelet before what the machine runs beside it.
+		// Any other score takes CAP_SYS_RESOURCE, or makes the kernel kill other programs of the machine before the kubelet.
 		"oomScoreAdj": 0,
 		// Nothing here needs iptables.
 		"makeIPTablesUtilChains": false,

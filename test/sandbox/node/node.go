@@ -40,7 +40,7 @@ const (
 var (
 	// Address is the node's, and the network of its pods.
 	Address = netip.MustParsePrefix("10.244.77.1/24")
-	// API is the first address of the range of services, which clients in pods are told.
+	// API is the first address of the range of services, which clients in pods use.
 	API = netip.MustParseAddr("10.0.0.1")
 )
 

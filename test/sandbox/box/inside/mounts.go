@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
-// private are the folders in which a kubelet and a container runtime keep everything; the box has empty ones of its own.
+// private are the folders in which a kubelet and a container runtime keep everything; the box has empty ones instead.
 var private = []string{"/run", "/var"}
 
 // mounts gives the box its own view of the machine's files.
@@ -102,7 +102,7 @@ func bind(from, to string) error {
 }
 
 // coverCgroups makes all cgroups read-only in a box that has none: a container runtime that may write there makes some at
-// the top of each hierarchy, where nobody would find them again.
+// the top of each hierarchy, where no process would remove them.
 func coverCgroups() error {
 	mounts, err := box.CgroupMounts()
 	if err != nil {
