@@ -8,13 +8,13 @@ chart=deploy/helm/paddle-volcano
 echo "generate: building the helm of hack/helm (two minutes the first time)"
 hack/helm.sh version --short
 
-# The manifests name no registry: nobody can register a name below .invalid (RFC 2606).
+# The manifests name no registry: no one can register a name below .invalid (RFC 2606).
 registry=${REGISTRY:-registry.invalid}
 target=${MANIFESTS:-deploy/v1}
 more=("$@")
 
 # The head of a file is read from stdin; then come the templates that the arguments name, in the order of an installation.
-# Helm tells of each linked file that it follows.
+# Helm logs each symbolic link that it follows.
 manifest() {
   local file=$target/$1 text
   shift

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Docker for a machine that has none running: Debian's packages, unpacked and not installed, in namespaces of their own. Read by
+# Docker for a machine that has none running: Debian's packages, unpacked and not installed, in separate namespaces. Read by
 # cluster.sh. What dockerd does to mounts, links, iptables and sysctls of the network ends with the namespaces; docker and kind
 # reach it by a socket that is a file, and only programs that talk to the API server need in_box.
 
@@ -81,7 +81,7 @@ unpack_docker() {
   mv "$fresh" "$cache/packages"
 }
 
-# with_packages COMMAND... runs a command that sees the packages in /usr; nobody else does.
+# with_packages COMMAND... runs a command that sees the packages in /usr. No other process does.
 with_packages() {
   # shellcheck disable=SC2016 # the inner shell expands it
   exec unshare --mount sh -ec 'mount -t overlay -o "lowerdir=$1/usr:/usr" overlay /usr; shift; exec "$@"' sh "$cache/packages" "$@"
@@ -107,7 +107,7 @@ machine_state() {
 
 start_box() {
   unpack_docker
-  say "starting Docker in namespaces of its own"
+  say "starting Docker in separate namespaces"
   rm -f "$socket"
   machine_state >"$cache/machine"
   # shellcheck disable=SC2016 # the inner shell expands it

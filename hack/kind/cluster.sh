@@ -42,15 +42,15 @@ need_docker() {
   find_docker >/dev/null || fail 3 "$(find_docker), so there is no cluster: make one with make kind-up. Nothing was changed"
 }
 
-# start_docker starts one in namespaces of its own where there is none.
+# start_docker starts Docker in separate namespaces if none runs.
 start_docker() {
   local said lacking
   find_docker >/dev/null && return
   said=$(find_docker || true)
   lacking=$(why_no_box)
   [ -z "$lacking" ] ||
-    fail 3 "$said, and kind runs its node as a container. It cannot be run in namespaces of its own either: $lacking. Start Docker, or let this user use it; make bench-live needs none. Nothing was changed"
-  say "$said; running Debian's in namespaces of its own"
+    fail 3 "$said, and kind runs its node as a container. It cannot be run in separate namespaces either: $lacking. Start Docker, or let this user use it; make bench-live needs none. Nothing was changed"
+  say "$said; running Debian's in separate namespaces"
   start_box
 }
 

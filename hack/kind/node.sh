@@ -42,7 +42,7 @@ pack() {
 pack_all() {
   local name listed tag
   names=()
-  # etcd, CoreDNS and pause have versions of their own.
+  # etcd, CoreDNS and pause have other versions.
   listed=$("$bin/kubeadm" config images list --kubernetes-version="$kubernetes" 2>/dev/null)
   for name in kube-apiserver kube-controller-manager kube-scheduler etcd; do
     pack "$(grep "/$name:" <<<"$listed")" "$bin/$name" <<<"FROM scratch

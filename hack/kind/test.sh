@@ -42,7 +42,7 @@ installer=$(go list -m -f '{{.Dir}}' volcano.sh/volcano)/installer
 tag=$(sed -n 's/ *image_tag_version: "\(.*\)"/\1/p' "$installer/helm/chart/volcano/values.yaml")
 chart=deploy/helm/paddle-volcano
 registry=registry.invalid
-ours=$registry/paddle-scheduler:v0.1.0
+published=$registry/paddle-scheduler:v0.1.0
 stock=docker.io/volcanosh/vc-scheduler:$tag
 # Volcano's chart has one registry and one tag for all images.
 in_chart=$registry/paddle/paddle-scheduler:$tag
@@ -151,7 +151,7 @@ seconds_to_bind() {
   kubectl delete "job.batch.volcano.sh/probe-$begin" >/dev/null
 }
 
-# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which gives its lease back: for a moment nobody holds it.
+# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which releases its lease: for a moment no pod holds it.
 binds_after_deletion() {
   local begin
   docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf --namespace="$1" get leases --watch --request-timeout=15m \
@@ -197,7 +197,7 @@ step "a cluster with the images, those of the commit before this one as $old"
 hack/kind/up.sh --empty
 hack/helm.sh version --short
 docker tag "localhost/vc-scheduler:$(go list -m -f '{{.Version}}' volcano.sh/volcano)" "$stock"
-docker tag "$ours" "$in_chart"
+docker tag "$published" "$in_chart"
 rm -rf "$out/old"
 mkdir -p "$out/old"
 git archive HEAD~1 | tar --extract --directory="$out/old"
@@ -237,7 +237,7 @@ submit wide_and_deep_podip
 submit wide_and_deep_service
 sed 's/podip/host/; s/PodIP/Host/' deploy/examples/wide_and_deep_podip.yaml >"$out/host.yaml"
 apply "$out/host.yaml"
-# The trainer of the tests writes its model into its folder, unless told otherwise, and here that is a ConfigMap.
+# The trainer of the tests writes its model into its folder by default, and here that is a ConfigMap.
 sed -E 's|^( *)image: .*|&\n\1env: [{name: MODEL_DIR, value: /dev/shm}]|' deploy/examples/collective.yaml >"$out/collective.yaml"
 apply "$out/collective.yaml"
 completes wide-ande-deep-podip wide-ande-deep-service wide-ande-deep-host collective
@@ -260,7 +260,7 @@ schedules_with "$stock"
 
 step "enabled by deploy/v1/scheduler.yaml"
 apply deploy/v1/scheduler.yaml
-schedules_with "$ours"
+schedules_with "$published"
 binds_after_deletion volcano-system $scheduler
 binds_after_deletion volcano-system $scheduler
 step "rolled back by Volcano's manifests"
@@ -277,7 +277,7 @@ configure() {
 }
 as_written "kubectl -n volcano-system set image "
 configure "$out/volcano-scheduler.conf"
-schedules_with "$ours"
+schedules_with "$published"
 runs_the_plugin volcano-system $scheduler
 step "rolled back by rollout undo"
 configure "$out/before.conf"

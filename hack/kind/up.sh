@@ -101,6 +101,6 @@ apply "$manifests/nodes.yaml"
 until_done "the simulated nodes to be ready" nodes_are_ready
 
 say "ready: $nodes simulated nodes. Next:"
-say "  export KUBECONFIG=$kubeconfig    # for a kubectl of yours"
+say "  export KUBECONFIG=$kubeconfig    # for another kubectl"
 say "  make kind-bench"
 say "  make kind-down"

@@ -54,7 +54,7 @@ func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code
 	return m.Run()
 }
 
-// SideBySide has so many tests run at a time, however many cores there are: they wait. It is called before Main.
+// SideBySide sets how many tests run at a time on any number of cores, because these tests mostly wait. Call it before Main.
 func SideBySide(tests int) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {

@@ -57,10 +57,10 @@ func ParseMetrics(text io.Reader) (map[string]float64, error) {
 	return values, lines.Err()
 }
 
-// cycleMetric counts the scheduling cycles that have ended.
+// cycleMetric counts the finished scheduling cycles.
 const cycleMetric = "volcano_e2e_scheduling_latency_milliseconds_count"
 
-// Cycles returns how many scheduling cycles the scheduler has ended since it started.
+// Cycles returns how many scheduling cycles the scheduler has finished since it started.
 func (p *Plane) Cycles(ctx context.Context) (int, error) {
 	values, err := p.Metrics(ctx, sandbox.Scheduler)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Plane) Cycles(ctx context.Context) (int, error) {
 	return int(count), nil
 }
 
-// UntilCycles waits until the scheduler has begun and ended so many more cycles.
+// UntilCycles waits until the scheduler has begun and finished this many more cycles.
 func (p *Plane) UntilCycles(ctx context.Context, more int) error {
 	start, err := p.Cycles(ctx)
 	if err != nil {

@@ -51,7 +51,7 @@ func (p *Plane) MakeNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// longestName is what a namespace's name may have, less some room for a test that puts it into names of its own.
+// longestName is the maximum of a namespace's name, less a reserve for tests that derive other names from it.
 const longestName = 60
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)

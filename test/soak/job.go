@@ -23,8 +23,8 @@ type job struct {
 	name string
 	kind string
 	made *v1.PaddleJob
-	// fate is how it ends if nobody meddles.
-	fate fate
+	// outcome is how it ends without an operation on it.
+	outcome outcome
 	// hurt says that a pod of it was killed or made to fail, so that it may fail too.
 	hurt bool
 	// orphaned says that its Volcano Job was deleted by hand, so that a job that had just ended has none.
@@ -35,11 +35,11 @@ type job struct {
 	deleted bool
 }
 
-// fate is how a job ends.
-type fate int
+// outcome is how a job ends.
+type outcome int
 
 const (
-	completes fate = iota
+	completes outcome = iota
 	fails
 	stalls
 	// vanishes is that of jobs that are forgotten soon after their end.
@@ -48,9 +48,9 @@ const (
 
 // kinds of jobs, of which all are as likely.
 var kinds = []struct {
-	name string
-	fate fate
-	make func(*rand.Rand, *v1.PaddleJobSpec)
+	name    string
+	outcome outcome
+	make    func(*rand.Rand, *v1.PaddleJobSpec)
 }{
 	{"ps", completes, func(r *rand.Rand, spec *v1.PaddleJobSpec) { spec.PS = role(1+r.IntN(2), "forever") }},
 	{"collective", completes, func(*rand.Rand, *v1.PaddleJobSpec) {}},
@@ -109,7 +109,7 @@ func draw(r *rand.Rand, name string) *job {
 	made.Spec.Worker = role(2+r.IntN(2), (time.Duration(2+r.IntN(10)) * time.Second).String())
 	kind.make(r, &made.Spec)
 	return &job{
-		name: name, kind: kind.name, made: made, fate: kind.fate,
+		name: name, kind: kind.name, made: made, outcome: kind.outcome,
 		suspended: ptr.Deref(made.Spec.RunPolicy.Suspend, false),
 	}
 }

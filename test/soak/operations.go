@@ -35,7 +35,7 @@ type actor struct {
 	most int
 }
 
-// operation is something that users or fate do. It returns false if there was nothing to do it to.
+// operation is a user's action or a fault. It returns false if no object is suitable.
 type operation struct {
 	name   string
 	weight int
@@ -156,7 +156,7 @@ func (a *actor) pod(ctx context.Context, j *job) (*corev1.Pod, error) {
 }
 
 func (a *actor) hurt(ctx context.Context, how func(*corev1.Pod) error) (bool, error) {
-	j := a.any(func(j *job) bool { return !j.suspended && j.fate != stalls })
+	j := a.any(func(j *job) bool { return !j.suspended && j.outcome != stalls })
 	if j == nil {
 		return false, nil
 	}
@@ -278,7 +278,7 @@ func (a *actor) deleteChild(ctx context.Context) (bool, error) {
 	return true, butGone(a.Dynamic.Resource(kind).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
-// editChild changes what the controller has made; it mends it.
+// editChild changes an object of the controller, which restores it.
 func (a *actor) editChild(ctx context.Context) (bool, error) {
 	kind, patch := podGroups, `{"spec":{"minMember":1},"metadata":{"labels":null}}`
 	if a.r.IntN(2) == 0 {

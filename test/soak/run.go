@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Run soaks, writes report.json, and returns an error that tells what was not as it should be.
+// Run soaks, writes report.json, and returns an error with what was not as expected.
 func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	if err := s.check(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	return nil
 }
 
-// soak is one that goes on.
+// soak is a running soak test.
 type soak struct {
 	Settings
 	*actor
@@ -120,12 +120,12 @@ func (s *soak) round(ctx context.Context) (Round, error) {
 	return r, err
 }
 
-// reportEvery is how often a round tells how it goes.
+// reportEvery is how often a round reports its progress.
 const reportEvery = 20 * time.Second
 
 // draw draws operations for as long as a round has them. Once in each, Volcano's controllers are killed.
 func (s *soak) draw(ctx context.Context) error {
-	begun, told := time.Now(), time.Now()
+	begun, reported := time.Now(), time.Now()
 	killed := false
 	pace := time.NewTicker(s.Pause)
 	defer pace.Stop()
@@ -139,8 +139,8 @@ func (s *soak) draw(ctx context.Context) error {
 				return err
 			}
 		}
-		if time.Since(told) > reportEvery {
-			told = time.Now()
+		if time.Since(reported) > reportEvery {
+			reported = time.Now()
 			s.say("%d jobs so far, %d in this round; operations %v", s.made, len(s.jobs), s.did)
 		}
 		select {

@@ -99,7 +99,7 @@ func (w *world) add(object *unstructured.Unstructured) error {
 	case "PodGroup", "Command":
 		w.transient = append(w.transient, kind+" "+name)
 	case "ConfigMap":
-		// Those of environments belong to PaddleJobs, others to their Volcano Jobs, one to nobody.
+		// Those of environments belong to PaddleJobs, others to their Volcano Jobs, one has no owner.
 		if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == v1.Kind {
 			w.environments[name] = true
 		} else if owner != nil {
@@ -111,7 +111,7 @@ func (w *world) add(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// ownerOf is who controls an object, empty if nobody does.
+// ownerOf returns the controller of an object, empty if there is none.
 func ownerOf(object metav1.Object) types.UID {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return owner.UID

@@ -42,7 +42,7 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Percentile is the least of the values, in any order, that so many percent of all do not exceed; 0 for none.
+// Percentile is the least of the values, in any order, that this percentage of all does not exceed; 0 for none.
 func Percentile(values []float64, percent int) float64 {
 	if len(values) == 0 {
 		return 0
@@ -52,7 +52,7 @@ func Percentile(values []float64, percent int) float64 {
 }
 
 // MedianBounds are the narrowest two of the values, equally far from both ends, between which the median of what they
-// were drawn from lies with a probability of at least level, whatever its distribution; and that probability. Where the
+// were drawn from lies with a probability of at least level, for any distribution; and that probability. Where the
 // values are too few for the level, they are the least and the greatest.
 func MedianBounds(values []float64, level float64) (low, high, probability float64) {
 	n := len(values)

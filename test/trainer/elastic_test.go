@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// startEtcd runs a real etcd at an address of its own.
+// startEtcd runs a real etcd at a separate address.
 func startEtcd(t *testing.T) (ip string) {
 	t.Helper()
 	binary, err := filepath.Abs("../../_output/bin/etcd")
@@ -53,7 +53,7 @@ func startEtcd(t *testing.T) (ip string) {
 	return ip
 }
 
-// elasticGang has no volume in common: each node has a folder of its own.
+// elasticGang has no volume in common: each node has a separate folder.
 func elasticGang(t *testing.T, nodes int, bounds string) *gang {
 	t.Helper()
 	g := newGang(t)

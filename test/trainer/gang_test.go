@@ -25,7 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// pod is one process of a gang, at a loopback address of its own.
+// pod is one process of a gang, at a separate loopback address.
 type pod struct {
 	name, ip string
 	env      map[string]string

@@ -56,7 +56,7 @@ func exit(ctx context.Context, err error, out io.Writer) int {
 	case ctx.Err() != nil:
 		code = ExitStopped
 	}
-	_, _ = fmt.Fprintf(out, "trainer: %v\n", err) // there is nobody to tell that nobody can be told
+	_, _ = fmt.Fprintf(out, "trainer: %v\n", err) // a failed write of the error cannot be reported
 	return code
 }
 

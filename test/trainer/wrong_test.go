@@ -62,7 +62,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"no trainers", two, all("PADDLE_TRAINERS_NUM", "0"), "wrong world size: 0 trainers"},
 		{"a changed address of a server", gloo, func(g *gang) { g.dns["ps-1.job"] = []string{"127.9.9.9"} }, "ps-1.job resolves to [127.9.9.9], and this process is at 127."},
 		{"a name that leads nowhere", gloo, func(g *gang) { delete(g.dns, "ps-1.job") }, "lookup ps-1.job: no such host"},
-		{"gloo where nobody serves", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-1.job:36018"), "gloo's rendezvous 0 at ps-1.job:36018: not within"},
+		{"gloo without a server", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-1.job:36018"), "gloo's rendezvous 0 at ps-1.job:36018: not within"},
 		{"gloo on a server's own port", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-0.job:36000"), "server 0 does not meet any gloo trainer"},
 		{"gloo with another world", gloo, one(3, "PADDLE_TRAINERS_NUM", "3"), "wrong world size: gloo trainer 1 expects 3 members"},
 		{"gloo with a missing trainer", gloo, without(3), "gloo trainer [1] is missing"},

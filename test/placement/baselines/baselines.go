@@ -14,14 +14,14 @@ import (
 // Baseline is one way to place a job pod by pod: roles in their order (servers first), members by index.
 type Baseline struct {
 	Name string
-	// choose starts a job; next then says on which of the nodes with room the next pod of a role goes, and is told so.
+	// start returns the chooser of one job.
 	start func(in *instances.Loaded, free [][]int64, rng *rand.Rand) chooser
 }
 
-// chooser picks one of some nodes, never none, in the order of the tree.
+// chooser returns one of the feasible nodes for the next pod of a role. There is at least one, and they are in the order of the tree.
 type chooser func(role int, nodes []int) int
 
-// All baselines.
+// All returns all baselines.
 func All() []Baseline {
 	return []Baseline{
 		{"random fitting node", random},
@@ -31,7 +31,7 @@ func All() []Baseline {
 	}
 }
 
-// Place a job; ok is false if some pod found no room, as no pod is moved again.
+// Place places a job; ok is false if a pod fits no node, because no placed pod is moved.
 func (b Baseline) Place(in *instances.Loaded, rng *rand.Rand) (plan []placement.Assignment, ok bool) {
 	free := make([][]int64, in.Topology.Nodes())
 	for n := range free {

@@ -44,9 +44,9 @@ func TestPlace(t *testing.T) {
 		{"most allocated node first", instances.Ring(5, gpu), []placement.NodeID{2, 2, 0, 0, 0}},
 		// n1 is the emptiest until 4 are left, as on n3; then the lower name.
 		{"spread", instances.Ring(6, gpu), []placement.NodeID{1, 1, 1, 1, 1, 3}},
-		// The first of equal nodes, then as near as there is room: three on n0, then n1 in its rack.
+		// The first of equal nodes, then the nearest that fits: three on n0, then n1 in its rack.
 		{"greedy by cost", instances.Ring(5, gpu), []placement.NodeID{0, 0, 0, 1, 1}},
-		// Servers see no workers yet; workers go to the servers while there is room.
+		// Servers see no workers yet; workers go to the servers while they fit.
 		{"greedy by cost", instances.Servers(2, 3, []int64{1, 0, 0}, []int64{1, 0, 0}), []placement.NodeID{0, 0, 0, 1, 1}},
 	}
 	for _, c := range cases {

@@ -80,12 +80,12 @@ func placing(name string, priced, busiest float64) *Placing {
 
 func TestCompare(t *testing.T) {
 	overall, results := compare([]*Duel{
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 4e9, 9), {Name: "b", Cornered: true}}},
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 2e9, 1), placing("b", 8e9, 1)}}, // equal
-		{Ours: placing("ours", 2e9, 3), Others: []*Placing{placing("a", 2e9, 2), placing("b", 8e9, 1)}}, // equal, ours is busier
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 1e9, 1), placing("b", 8e9, 1)}}, // a is cheaper
-		{Ours: placing("ours", 0, 0), Others: []*Placing{placing("a", 1e6, 1), placing("b", 16e9, 1)}},  // ours costs nothing
-		{Others: []*Placing{{Name: "a", Cornered: true}, placing("b", 1, 1)}},                           // ours has none
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 4e9, 9), {Name: "b", Cornered: true}}},
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 2e9, 1), placing("b", 8e9, 1)}}, // equal
+		{Planner: placing("planner", 2e9, 3), Others: []*Placing{placing("a", 2e9, 2), placing("b", 8e9, 1)}}, // equal, planner is busier
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 1e9, 1), placing("b", 8e9, 1)}}, // a is cheaper
+		{Planner: placing("planner", 0, 0), Others: []*Placing{placing("a", 1e6, 1), placing("b", 16e9, 1)}},  // planner costs nothing
+		{Others: []*Placing{{Name: "a", Cornered: true}, placing("b", 1, 1)}},                                 // planner has none
 	})
 	require.Equal(t, 6, overall.Clusters)
 	require.Equal(t, 1, overall.NoPlan)

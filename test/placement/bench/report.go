@@ -26,11 +26,11 @@ type Report struct {
 // Optimality compares plans with the optimum on small instances.
 type Optimality struct {
 	Instances int `json:"instances"`
-	// Mean, P99 (nearest rank) and Max of cost by optimum, where all members have room and a plan was found.
+	// Mean, P99 (nearest rank) and Max of cost by optimum, where all members fit and a plan was found.
 	Mean float64 `json:"ratio_mean"`
 	P99  float64 `json:"ratio_p99"`
 	Max  float64 `json:"ratio_max"`
-	// Feasible instances, and those of them where no plan was found or members were left that have room.
+	// Feasible instances, and those of them where no plan was found or members were left that fit.
 	Feasible   int     `json:"feasible"`
 	Missed     int     `json:"missed"`
 	FoundShare float64 `json:"found_share"`
@@ -67,8 +67,8 @@ type Comparison struct {
 	Broken          []string `json:"broken_promises,omitempty"`
 }
 
-// BaselineResult is one baseline on all clusters. CostRatio is the geometric mean of the baseline's cost by ours, each at least
-// one size of the model, over the clusters where the baseline placed the job.
+// BaselineResult is one baseline on all clusters. CostRatio is the geometric mean of the baseline's cost by the planner's, each at
+// least one size of the model, over the clusters where the baseline placed the job.
 type BaselineResult struct {
 	Name      string  `json:"name"`
 	CostRatio float64 `json:"cost_ratio_geomean"`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bench measures the planner: against brute force, against plain placements, and against the clock; it writes
-// _output/bench/placement.json. What is measured is drawn in the packages beside it.
+// _output/bench/placement.json. The packages baselines, bruteforce and instances draw what is measured.
 package bench
 
 import (

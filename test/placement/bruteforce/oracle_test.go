@@ -112,7 +112,7 @@ func TestBestByHand(t *testing.T) {
 		// One member must go to the second node. A server there talks to 2 workers, M/2 each way: both nodes carry M.
 		{"servers and workers on two nodes", 2, 2, []int64{3, 1}, 2, true, true, 2, 1},
 		{"all on one node cost nothing", 2, 2, []int64{4, 9}, 2, true, true, 0, 0},
-		{"no room", 2, 2, []int64{2, 1}, 2, false, false, 0, 0},
+		{"no capacity", 2, 2, []int64{2, 1}, 2, false, false, 0, 0},
 		{"the minimum fits", 1, 3, []int64{2, 1}, 2, true, false, 0, 0},
 	} {
 		r := bruteforce.Best(hand(t, c.servers, c.workers, c.cpus, c.minimum), nil, 1e6)

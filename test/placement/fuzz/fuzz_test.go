@@ -46,7 +46,7 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
-// FuzzSmall looks among the small jobs of make bench-placement, which have just enough room more often than bytes say.
+// FuzzSmall uses the small jobs of make bench-placement, which have just enough capacity more often than jobs that bytes describe.
 func FuzzSmall(f *testing.F) {
 	for index := range uint64(instances.Some(6, 16)) {
 		f.Add(uint64(30), index)

@@ -41,7 +41,7 @@ func chance(rng *rand.Rand, p float64) bool { return rng.Float64() < p }
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-// Fits is how many pods of a request a node with so much free has room for, up to a number.
+// Fits returns how many pods of a request fit a node with this free capacity, up to a number.
 func Fits(free, request []int64, most int) int {
 	for c, amount := range request {
 		if amount > 0 {

@@ -17,7 +17,7 @@ type Limits struct {
 	Nodes int
 	// Pods of the job, about: each role has one at least.
 	Pods int
-	// Varied instances have more resources, weights, lower minimums, and often just enough room.
+	// Varied instances have more resources, weights, lower minimums, and often just enough capacity.
 	Varied bool
 }
 
@@ -70,7 +70,7 @@ func halves(free int64) []placement.Island {
 
 func smallDemand(draw Source, topology *placement.Topology, most int) *placement.Demand {
 	d := &placement.Demand{Pattern: placement.Pattern(draw(4)), GroupSize: draw(4)}
-	draw(40) // unused, so that a seed goes on drawing the same instances
+	draw(40) // unused, so that a seed still draws the same instances
 	if draw(3) == 0 {
 		d.HighestTier = 1 + draw(len(topology.Tiers())-1)
 	}

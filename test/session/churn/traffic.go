@@ -33,7 +33,7 @@ type traffic struct {
 	came, bound, gone int
 }
 
-// life of a job: the session after which it goes, whatever became of it.
+// life of a job: the session after which it is deleted, whether or not it was placed.
 type life struct {
 	job   *cluster.Job
 	until int
@@ -101,8 +101,8 @@ func (t *traffic) afterSession() {
 	}
 }
 
-// hurry lets jobs come and go, each with one session to be placed in, until so many were bound. Nearly all fit, as later,
-// but for some that never do: what is remembered of jobs that wait is to be full, too.
+// hurry lets jobs come and go, each with one session to be placed in, until the number of bound jobs is reached. Nearly all fit,
+// as later. Some never fit, so that the caches of waiting jobs fill too.
 func (t *traffic) hurry(bound int) error {
 	const together, never = most / 2, most / 4
 	for t.bound < bound {

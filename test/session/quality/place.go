@@ -121,9 +121,9 @@ func times(request cluster.Amounts, n int) cluster.Amounts {
 	return cluster.Amounts{CPU: request.CPU * k, Memory: request.Memory * k, GPU: request.GPU * k}
 }
 
-// hasRoom reports whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
-// first role fit beside n of the last, at best.
-func hasRoom(nodes cluster.Fleet, job *cluster.Job) bool {
+// holdsJob reports whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
+// first role fit together with n of the last, at best.
+func holdsJob(nodes cluster.Fleet, job *cluster.Job) bool {
 	last := &job.Roles[len(job.Roles)-1]
 	first := &cluster.Role{}
 	if len(job.Roles) > 1 {

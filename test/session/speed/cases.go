@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Case is so many jobs that come to a cluster at once.
+// Case is a number of jobs that are created at once.
 type Case struct {
 	Nodes, Pods, Gang int
 	// Mode says what the jobs are.

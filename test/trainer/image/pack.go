@@ -171,7 +171,7 @@ func layer(binary []byte) ([]byte, error) {
 		return err
 	}
 	for _, name := range folders() {
-		// Whoever the container runs as may write there.
+		// Every user that the container may run as can write there.
 		if err := folder(name, 0o1777); err != nil {
 			return nil, err
 		}

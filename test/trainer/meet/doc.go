@@ -2,9 +2,9 @@
 
 // Package meet is the trainer's wire protocol: one JSON object a line, over TCP.
 //
-// A process that listens at an endpoint runs a [Hub]. The members of a group connect to it, and each says who it is, whom it
-// looks for and what it knows of the job. Then the members exchange data: each sends its own, and gets that of all members
-// once all have sent theirs.
+// A process that listens at an endpoint runs a [Hub]. The members of a group connect to it, and each sends its name, the
+// peer that it looks for and what it knows of the job. Then the members exchange data: each sends its own, and receives that of all
+// members once all have sent it.
 package meet
 
 import "encoding/json"

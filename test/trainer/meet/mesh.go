@@ -143,6 +143,6 @@ func (m *Mesh) Bye() error {
 // Close ends all connections.
 func (m *Mesh) Close() {
 	for _, c := range m.clients {
-		_ = c.conn.Close() // it may have ended already
+		_ = c.conn.Close() // it may be closed already
 	}
 }

@@ -48,8 +48,7 @@ func (p *Process) ModelDir() string {
 	return filepath.Join(p.Dir, p.Options.ModelDir)
 }
 
-// OwnIP is the address that a pod's environment tells it, empty where it tells none. PADDLE_CURRENT_IP is always an IP;
-// POD_IP may be a name.
+// OwnIP returns the IP in a pod's environment, or nothing if there is none. PADDLE_CURRENT_IP is always an IP; POD_IP may be a name.
 func OwnIP(env map[string]string) string {
 	for _, name := range []string{"PADDLE_CURRENT_IP", "POD_IP"} {
 		if value := strings.TrimSpace(env[name]); net.ParseIP(value) != nil {

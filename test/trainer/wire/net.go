@@ -43,7 +43,7 @@ func (n *Net) Await(ctx context.Context, what string, try func(context.Context) 
 		if err == nil || errors.As(err, &FinalError{}) {
 			return err
 		}
-		if limited.Err() == nil || last == nil { // an attempt that the deadline ended has no reason of its own
+		if limited.Err() == nil || last == nil { // an attempt that the deadline ended has no other reason
 			last = err
 		}
 		if Sleep(limited, pause) != nil {
