@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults drives whole lives of PaddleJobs on a sandbox while something breaks, and holds each to an undisturbed life
-// of the same kind: it must end with the same objects and the same status, and leave nothing once it is deleted.
+// Package faults drives whole lives of PaddleJobs on a sandbox while faults are injected, and compares each with an undisturbed life
+// of the same kind. Both must end with the same objects and the same status, and leave nothing once the job is deleted.
 //
 // Each life has its own namespace and controller process, so that many run at a time. The controller reaches the
 // API server through a proxy of this package, which sees each of its requests before the API server does: it answers in its

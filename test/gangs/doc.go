@@ -22,9 +22,9 @@
 //     left the rest to a later session.
 //   - A node that holds more than it has; a pod that is bound to no node and has status.nominatedNodeName.
 //
-// A gang is also a fault if it was partly bound for more than 5 seconds, both by the arrival of the watch's events and by the API
-// server's timestamps in the condition PodScheduled, and was overtaken: another gang began at least 5 seconds later and was whole
-// first. If no gang overtook it, the API server was slow for all, which is only logged, up to a minute.
+// It is also a fault if a gang was partly bound for more than 5 seconds and was overtaken: another gang began at least 5 seconds
+// later and was whole first. The 5 seconds count by the arrival of the watch's events, and by the API server's timestamps in the
+// condition PodScheduled. If no gang overtook it, the API server was slow for all, which is only logged, up to a minute.
 //
 // Placement is checked while no pod has finished, because the free capacity is known exactly then. It is a fault if the minimum of a
 // Paddle gang is spread over racks although one rack had enough free capacity. Pods that were bound before the gang was whole, and

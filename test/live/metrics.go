@@ -83,7 +83,7 @@ func (p *Plane) UntilCycles(ctx context.Context, more int) error {
 		now, err := p.Cycles(ctx)
 		// The cycle that ran at the start does not count as whole.
 		if err == nil && now <= start+more {
-			err = fmt.Errorf("%d have ended", now-start)
+			err = fmt.Errorf("%d have finished", now-start)
 		}
 		return err
 	})

@@ -102,7 +102,7 @@ func testKilled(t *testing.T, mode box.Mode, env ...string) {
 	require.NoError(t, holder.Process.Signal(syscall.SIGKILL))
 	require.Error(t, holder.Wait())
 	require.Contains(t, said.String(), "making namespaces for a real node ("+mode.String()+")")
-	// It waits until the box has ended, which has held the folder's lock too.
+	// It waits until the box has stopped, which has held the folder's lock too.
 	_, err = sandbox.Down(t.Context(), state)
 	require.NoError(t, err)
 	requireNoTrace(t, before, state)
@@ -240,7 +240,7 @@ func TestBox(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(parent, syscall.SIGKILL))
 	<-p.Done
-	require.EqualError(t, p.Err, "its box has ended")
+	require.EqualError(t, p.Err, "its box has stopped")
 	_, err = run("true")
 	require.Error(t, err)
 	require.NoError(t, b.Stop())

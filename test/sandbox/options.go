@@ -74,7 +74,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("topology: %w", err)
 	}
 	if o.WorkerRunFor < 0 {
-		return fmt.Errorf("worker run time is %s: it must not be negative (0 means for ever)", o.WorkerRunFor)
+		return fmt.Errorf("worker run time is %s: it must not be negative (0 means forever)", o.WorkerRunFor)
 	}
 	for name := range o.Args {
 		if !isComponent(name) {

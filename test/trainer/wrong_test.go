@@ -176,10 +176,10 @@ func TestWrongCheckpoints(t *testing.T) {
 
 func TestWrongCommandLines(t *testing.T) {
 	for want, line := range map[string][]string{
-		"is not what this stand-in for Paddle knows": {"fleetrun", "train.py"},
-		"flag provided but not defined":              {"trainer", "--stepz", "3"},
-		"must be above 0":                            {"trainer", "--steps", "0"},
-		"/no/such":                                   {"sh", "-c", "cd /no/such && python train.py"},
+		"is not a command that this image supports": {"fleetrun", "train.py"},
+		"flag provided but not defined":             {"trainer", "--stepz", "3"},
+		"must be above 0":                           {"trainer", "--steps", "0"},
+		"/no/such":                                  {"sh", "-c", "cd /no/such && python train.py"},
 	} {
 		g := newGang(t)
 		g.add("worker-0", line...)

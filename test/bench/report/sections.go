@@ -132,8 +132,8 @@ func rounds(cases []live.Case) string {
 // controller shows what PaddleJobs cost compared with Volcano Jobs.
 func controller(r *live.JobReport) *Section {
 	s := &Section{
-		Title:   "The controller: PaddleJobs beside equal Volcano Jobs",
-		About:   "A real control plane over simulated nodes: from the first create until every pod has an address and every job its environment, and what the controller wrote until all were Completed, from the API server's audit log.",
+		Title:   "The controller: PaddleJobs and equal Volcano Jobs",
+		About:   "A real control plane over simulated nodes: the time from the first create until every pod has an address and every job its environment. The API server's audit log has what the controller wrote until all were Completed.",
 		Command: "make bench-controller", Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)

@@ -20,7 +20,7 @@ type Process struct {
 }
 
 // errBoxEnded is the error of a process whose box has stopped.
-var errBoxEnded = errors.New("its box has ended")
+var errBoxEnded = errors.New("its box has stopped")
 
 // Run starts a program in the box, in a new process group.
 func (b *Box) Run(c Command) (*Process, error) {

@@ -95,7 +95,7 @@ const (
 	grain = 0.01
 )
 
-// next goes on until a trainer begins to send or a flow ends, but not for longer than so many seconds, and returns how many passed.
+// next continues until a trainer begins to send or a flow ends, but at most for some seconds, and returns how many passed.
 func (s *simulation) next(most float64) float64 {
 	if !s.shared {
 		s.share()
@@ -155,7 +155,7 @@ func (s *simulation) share() {
 	s.shared = true
 }
 
-// run goes on for so many seconds, or events, and returns how long a step of each trainer took meanwhile.
+// run continues for a number of seconds, or events, and returns how long a step of each trainer took meanwhile.
 func (s *simulation) run(seconds float64, events int) []float64 {
 	before, passed := make([]float64, len(s.trainers)), 0.0
 	for i, t := range s.trainers {

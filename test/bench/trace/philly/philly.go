@@ -39,7 +39,7 @@ func Rows() []Row {
 	return rows
 }
 
-// row is one job: of so many workers each does one minibatch in a step, and the file counts minibatches.
+// row is one job. Each of its workers does one minibatch in a step, and the file counts minibatches.
 func row(fields []string) Row {
 	number := func(column int) float64 {
 		n, err := strconv.ParseFloat(fields[column], 64)

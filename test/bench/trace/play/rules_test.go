@@ -119,8 +119,8 @@ func draw(rng *rand.Rand) *workload.Job {
 	}
 }
 
-// On clusters that are taken at random: gangs are whole, no host is overbooked, whoever does not wait for a level places what one host
-// holds, nobody is below the bound, and the oracle is at least as good as what it chooses from.
+// On clusters that are taken at random: gangs are whole, no host is overbooked, a rule that does not wait for a level places
+// what one host holds, no rule is below the bound, and the oracle is at least as good as what it chooses from.
 func TestRulesKeepTheirPromises(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	placed := map[string]int{}
