@@ -27,7 +27,7 @@ manifest() {
   } >"$file"
 }
 
-echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml beside it"
+echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml next to it"
 manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
 # paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
 # registry. deploy/docs/how-to/install.md has all commands. The command for this file is:
