@@ -22,7 +22,7 @@ import (
 )
 
 // cluster is the sandbox that all tests of this package share. A test that ends a component, or that needs the cluster for itself, is
-// not parallel: the parallel tests run when all others have ended.
+// not parallel: the parallel tests run when all others have finished.
 var cluster struct{ *live.Plane }
 
 // kubeconfig is the environment variable that names the sandbox's kubeconfig. The processes in which go test -fuzz runs inputs connect

@@ -113,7 +113,7 @@ func TestClicksAndStrays(t *testing.T) {
 	require.Equal(t, []string{`a.zh.md, "A": x/b.md is there as x/b.zh.md too`}, docs.Strays(pages))
 }
 
-// Whoever reads the first page finds every page within two clicks, and stays in their language.
+// Every page is at most two clicks away from the first one, in both languages.
 func TestEveryPageIsNear(t *testing.T) {
 	pages, err := docs.Load(os.DirFS(root))
 	require.NoError(t, err)

@@ -102,8 +102,8 @@ func english(t *testing.T) (pages []*docs.Page) {
 	return pages
 }
 
-// Pages that start a sandbox run side by side with the others, which have one together and come one after the other:
-// what fits where, and what does not, would be another beside the jobs of others.
+// Pages that start a sandbox run in parallel. The others share one, and run one after the other, because the jobs of one page would
+// change where those of another fit.
 func TestCommandsDoWhatTheirPagesShow(t *testing.T) {
 	live.SkipUnlessAll(t)
 	for _, page := range english(t) {

@@ -61,7 +61,7 @@ func TestStatements(t *testing.T) {
 	}, statements("a.md", page))
 }
 
-// What is said to be tested elsewhere is tested there, and one page lists it.
+// The tests that pages name exist, and one page lists them.
 func TestTheTestsOfOthersAreThere(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Tests of the documents\n\nThe documents' commands are run, and their manifests checked, by `make test-docs`. Other tests cover these commands and statements.\n" +

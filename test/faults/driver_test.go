@@ -125,8 +125,7 @@ func (d *driver) await(what string, want func(*v1.PaddleJob) bool) {
 	})
 }
 
-// awaitRunning waits until the job runs with so many pods ("" for none), after so many restarts of the gang and failures. The
-// kubelets agree.
+// awaitRunning waits until the job runs with these numbers of pods ("" for none), restarts and failures, and the pods agree.
 func (d *driver) awaitRunning(ps, worker string, restarts, failures int32) {
 	d.t.Helper()
 	ready := func(r *v1.ResourceStatus) string {

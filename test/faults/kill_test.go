@@ -13,8 +13,8 @@ import (
 )
 
 // A controller is killed at each kind of write once: at every second kind the write is not sent, at the others it is
-// done and not answered. With TEST_ALL it does both, at write 1 of a life, at write 2 of another, and so on, until one gets by without
-// having so many, of all lives.
+// done and not answered. With TEST_ALL it does both, at write 1 of a life, at write 2 of another, and so on, until a life has fewer
+// writes, for all lives.
 func TestControllerIsKilledAtWrites(t *testing.T) {
 	t.Parallel()
 	for _, l := range someLives("retried", "elastic", "hosts") {

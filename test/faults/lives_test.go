@@ -149,8 +149,8 @@ func nowhere(r *v1.ResourceSpec) *v1.ResourceSpec {
 	return r
 }
 
-// life is what becomes of one job, to its end. A driver drives it from outside by what it sees and never by time, so that
-// what breaks on the way cannot change the story.
+// life is the course of one job to its end. A driver drives it from outside by observed state and never by time, so that a fault
+// cannot change it.
 type life struct {
 	name  string
 	job   v1.PaddleJobSpec

@@ -79,7 +79,7 @@ func mix(t *testing.T) []*kind {
 	}
 }
 
-// inOneRack gives a job so many trainers, with a node for each, that may not leave a rack.
+// inOneRack gives a job a number of trainers, each with a node, that may not leave a rack.
 func inOneRack(trainers int32) func(*vcbatch.Job) {
 	return func(j *vcbatch.Job) {
 		j.Spec.MinAvailable, j.Spec.Tasks[1].Replicas = 2+trainers, trainers
@@ -129,7 +129,7 @@ func rawJob(like *vcbatch.Job, changes ...func(*vcbatch.Job)) func(string) job {
 	}
 }
 
-// role is pods of so many cores and GPUs, which run until the test ends them.
+// role is pods with a number of cores and GPUs, which run until the test ends them.
 func role(replicas, cores, gpus int) *v1.ResourceSpec {
 	r := &v1.ResourceSpec{Replicas: int32(replicas)}
 	r.Template.Annotations = forever()
@@ -149,8 +149,8 @@ func asks(cores, gpus int) corev1.ResourceRequirements {
 
 func forever() map[string]string { return map[string]string{sandbox.AnnotationRunFor: "forever"} }
 
-// mixed are all jobs, in an order that mixes the kinds and is always the same. Those that wait for ever come first, so that
-// their pods are let in.
+// mixed are all jobs, in an order that mixes the kinds and is always the same. Those that never fit come first, so that
+// the queue admits their pods.
 func mixed(kinds []*kind) []job {
 	var all []job
 	for i, k := range kinds {

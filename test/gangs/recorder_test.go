@@ -196,7 +196,7 @@ func versionOf(object metav1.Object) uint64 {
 }
 
 // follow hands every event of pods and PodGroups to the recorder, from a time when there are none of them, until the test
-// ends. A watch that breaks goes on where it was.
+// ends. A watch that breaks is resumed.
 func (r *recorder) follow(t *testing.T, p *plane) {
 	t.Helper()
 	pods, err := p.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})

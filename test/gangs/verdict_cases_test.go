@@ -192,7 +192,7 @@ func TestRoom(t *testing.T) {
 	require.Equal(t, "r2", rack)
 	rack, ok = r.without(uses, 3, "", nil).anyHolds(gpus(8))
 	require.True(t, ok)
-	require.Equal(t, "r1", rack, "what has ended is free")
+	require.Equal(t, "r1", rack, "the capacity of finished pods is free")
 	require.True(t, r.without(uses, 2, "x", nil).holds("r1", gpus(8, 7)), "its own capacity is free for itself")
 	require.True(t, r.without(uses, 1, "x", nil).holds("r1", gpus(8, 8)), "y is bound later")
 	require.False(t, r.without(uses, 1, "x", map[string]bool{"y": true}).holds("r1", gpus(8, 8)), "y was placed before it was bound")

@@ -187,7 +187,7 @@ type summary struct {
 	paddle, pods  int // Paddle's gangs, and their pods that were bound
 }
 
-// summary begins with what is known once the cluster is full and nothing has ended yet.
+// summary begins with what is known once the cluster is full and no pod has finished.
 func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 	t.Helper()
 	r.mu.Lock()

@@ -32,7 +32,7 @@ const (
 	images = "image.registry=registry.example.com/paddle"
 )
 
-// Who the components are to the API server. The release's scheduler works in place of Volcano's; the sandbox's, which is there
+// Who the components are to the API server. The release's scheduler replaces Volcano's; the sandbox's, which is there
 // first and makes the queues, has the same permissions under Volcano's name.
 const (
 	controllerUser = "system:serviceaccount:paddle-system:paddle-controller-manager"

@@ -172,7 +172,7 @@ func migrationCommands(t *testing.T) (commands []string) {
 	return commands
 }
 
-// leaveEnded makes a job that has ended under paddle-operator.
+// leaveEnded creates a job that has finished under paddle-operator.
 func leaveEnded(t *testing.T, namespace string) {
 	t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(namespace)

@@ -198,9 +198,9 @@ var unused = map[string]map[string]string{
 	},
 }
 
-// requireRightsAreUsed compares what the components, which have ended, have asked for with what they may. The last requests
-// are written down a moment after their end.
-func requireRightsAreUsed(t *testing.T) {
+// requirePermissionsAreUsed compares the requests of the components, which have exited, with their permissions. The last requests
+// are logged a moment after their end.
+func requirePermissionsAreUsed(t *testing.T) {
 	t.Helper()
 	reader, err := audit.Open(cluster.log)
 	require.NoError(t, err)

@@ -219,7 +219,7 @@ func documented(t *testing.T, text string) string {
 	return found[0]
 }
 
-// typeIn runs commands as a terminal does, which goes on with the next line after one that fails, and returns what they print.
+// typeIn runs commands as a terminal does, which continues with the next line after one that fails, and returns what they print.
 func typeIn(t *testing.T, commands string) (string, error) {
 	t.Helper()
 	needKubectl(t)

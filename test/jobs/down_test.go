@@ -120,7 +120,7 @@ func TestControllerIsDown(t *testing.T) {
 	}
 }
 
-// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts, but Volcano may fail one without
+// failWorkers has workers exit with an error. Volcano's Job keeps running until the controller acts, but Volcano may fail one without
 // servers, whose pods have all failed before Volcano looked at the first.
 func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	t.Helper()
@@ -219,7 +219,7 @@ func awaitRestarted(t *testing.T, job *v1.PaddleJob, restarts int32) *v1.PaddleJ
 
 func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) bool) {
 	t.Helper()
-	cluster.Await(t, "the Volcano Job to go on", func(ctx context.Context) error {
+	cluster.Await(t, "the Volcano Job to continue", func(ctx context.Context) error {
 		fresh, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err == nil && !want(fresh) {
 			err = fmt.Errorf("it is %s after %d failures", fresh.Status.State.Phase, fresh.Status.RetryCount)

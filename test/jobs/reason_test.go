@@ -122,7 +122,7 @@ func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
 					require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, c.Reason), c.Message)
 					require.NotContains(t, c.Message, c.Reason+":")
 				default:
-					require.Fail(t, "a watch has ended", "%v", event)
+					require.Fail(t, "a watch was closed", "%v", event)
 				}
 				return
 			}
@@ -130,7 +130,7 @@ func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
 	}
 }
 
-// The API server refuses the pods: the reason says why, and the job runs once that is put right.
+// The API server refuses the pods: the reason says why, and the job runs once that is fixed.
 func TestPodsThatTheServerRefuses(t *testing.T) {
 	t.Parallel()
 	one, none := resource.MustParse("1"), corev1.ResourceList{}

@@ -173,7 +173,7 @@ func TestJobThatIsCreatedSuspendedMakesNothing(t *testing.T) {
 	require.Zero(t, done.Status.Recreations)
 }
 
-// However often somebody changes their mind, and whenever, what stands in the end is one whole gang.
+// However often and whenever a user suspends and resumes a job, one whole gang runs in the end.
 func TestSuspendBackAndForth(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "wavers"))

@@ -234,7 +234,7 @@ func (e *example) run(t *testing.T) {
 	e.requireRow(t, namespace)
 }
 
-// requireRow compares what kubectl get pdj shows, which the API server renders, with a job that has ended.
+// requireRow compares what kubectl get pdj shows, which the API server renders, with a finished job.
 func (e *example) requireRow(t *testing.T, namespace string) {
 	t.Helper()
 	data, err := shared.Paddle.BatchV1().RESTClient().Get().Namespace(namespace).Resource("paddlejobs").

@@ -97,7 +97,7 @@ func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
 	require.Equal(t, template.Annotations, got.Spec.Worker.Template.Annotations)
 }
 
-// The documents delete these files to uninstall the controller: the namespace, an etcd that users were told to create in it, and the
+// The documents delete these files to uninstall the controller: the namespace, an etcd that the documents have users create in it, and the
 // API with the jobs stay.
 func TestUninstallingKeepsTheNamespaceAndTheJobs(t *testing.T) {
 	t.Parallel()

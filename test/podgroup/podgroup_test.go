@@ -44,7 +44,7 @@ func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
 
 // Whatever the Job, our PodGroup is what Volcano's Job controller makes of it.
 func TestOurPodGroupIsVolcanos(t *testing.T) {
-	d, controller := throw(seed), volcano(t)
+	d, controller := newGenerator(seed), volcano(t)
 	for i := range 400 {
 		job, err := controller.Create(t.Context(), d.volcanoJob(fmt.Sprintf("any-%d", i)))
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestOurPodGroupIsVolcanos(t *testing.T) {
 
 // If paddlejob-controller creates the PodGroup first, Volcano's Job controller never changes it.
 func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
-	d, controller := throw(seed+1), volcano(t)
+	d, controller := newGenerator(seed+1), volcano(t)
 	groups := controller.Volcano.SchedulingV1beta1().PodGroups("train")
 	var jobs []*vcbatch.Job
 	for i := range 60 {
@@ -84,9 +84,9 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	}
 }
 
-// Every PaddleJob's gang is one in which the scheduler heeds the minimum of each role.
+// The scheduler honors the minimum of each role in the gang of every PaddleJob.
 func TestEveryRolesMinimumCounts(t *testing.T) {
-	d, controller := throw(seed+2), volcano(t)
+	d, controller := newGenerator(seed+2), volcano(t)
 	for i := range 200 {
 		paddle := d.paddleJob(fmt.Sprintf("paddle-%d", i))
 		// Half of them with a start barrier, whose requests count too.

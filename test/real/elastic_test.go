@@ -54,7 +54,7 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 	require.Equal(t, 3, r.podsOf("worker"), "the evicted pod was created again, and no other")
 }
 
-// createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.
+// createElastic submits a job of two workers, of which there may be fewer and more, and an etcd.
 func (r *trial) createElastic(t *testing.T, least, most int32) {
 	t.Helper()
 	r.startEtcd(t)
@@ -66,7 +66,7 @@ func (r *trial) createElastic(t *testing.T, least, most int32) {
 	}))
 }
 
-// awaitElastic waits until two workers have trained the model; so many have trained it in turn, where that is sure.
+// awaitElastic waits until two workers have trained the model. Where it is certain, it checks how many have trained in turn.
 func (r *trial) awaitElastic(t *testing.T, sizes ...int) *v1.PaddleJob {
 	t.Helper()
 	done := r.awaitPhase(t, v1.Completed)

@@ -56,9 +56,8 @@ var examples = map[string]example{
 	"kubeflow.yaml":               {job: "wide-and-deep-kubeflow", mode: v1.ModePS},
 }
 
-// simulated are the examples that ask for more than one node has, for a program that they leave to the user, or for the start
-// script of their image; TestModes and the tests of elastic jobs train what is like them, and test/manifests and
-// test/conformance/live run them without a program.
+// simulated are the examples that request more than one node has, or need a program of the user or the start script of their image.
+// TestModes and the tests of elastic jobs train similar jobs. test/manifests and test/conformance/live run these without a program.
 var simulated = []string{"collective.yaml", "fleet_ps.yaml", "hybrid_parallel.yaml", "elastic.yaml", "nfs_model_output.yaml", "ctr-volcano.yaml", "ernie_pretrain.yaml"}
 
 func TestEveryExampleIsTrained(t *testing.T) {
@@ -150,8 +149,8 @@ func (r *trial) replaceNFS(t *testing.T, volume *unstructured.Unstructured) {
 	require.NoError(t, unstructured.SetNestedMap(volume.Object, map[string]any{"path": r.nas()}, "spec", "hostPath"))
 }
 
-// mode is a way to train, and the networks in which it can be done with all pods on one node: Paddle's launcher counts
-// nodes by their addresses, so that in the node's own network only programs without it are more than one.
+// mode is a way to train, and the networks in which all pods can be on one node. Paddle's launcher counts nodes by their addresses:
+// in the node's own network only programs without the launcher can be more than one.
 type mode struct {
 	name     string
 	changes  []change

@@ -35,7 +35,7 @@ type line struct {
 
 func (l *line) role() string { return l.pod.Labels[vcbatch.TaskSpecKey] }
 
-// journal is the pods of a job and their logs, also of pods that are no more. All of it comes through the API server, as
+// journal is the pods of a job and their logs, also of deleted pods. All of it comes through the API server, as
 // `kubectl get --watch` and `kubectl logs --follow` would show it.
 type journal struct {
 	begun   time.Time
@@ -153,7 +153,7 @@ func (j *journal) said(role, text string) []line {
 	return slices.DeleteFunc(slices.Clone(j.lines), func(l line) bool { return role != "" && l.role() != role || !strings.Contains(l.text, text) })
 }
 
-// await waits until so many lines of a role have a text in them.
+// await waits until a number of lines of a role contain a text.
 func (j *journal) await(t *testing.T, role, text string, want int) []line {
 	t.Helper()
 	var found []line

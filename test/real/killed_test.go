@@ -57,8 +57,8 @@ func hold(state string) {
 	select {}
 }
 
-// TestKilled kills the process that holds a sandbox while pods run, so that no process is left to clean up: as the machine
-// allows it, and rootless, where root is only made to be without the permissions of a container runtime. It is not parallel,
+// TestKilled kills the process that holds a sandbox while pods run, so that no process is left to clean up. It runs as root, if the
+// machine allows that, and rootless, where root drops the permissions of a container runtime. It is not parallel,
 // because the pods of other tests would be found as traces.
 func TestKilled(t *testing.T) {
 	live.RequireReal(t)
@@ -121,7 +121,7 @@ func connect(t *testing.T, state string) *live.Plane {
 }
 
 // requireTrainsByName runs a server and a worker that find each other by the names that a headless service gives them, and a
-// program that refuses its command line. The server still runs afterwards, though kwok would have ended it at once.
+// program that refuses its command line. The server still runs afterwards, though kwok would have stopped it at once.
 func requireTrainsByName(t *testing.T, p *live.Plane) {
 	t.Helper()
 	namespace := p.Namespace(t)

@@ -59,7 +59,7 @@ func (r *trial) awaitJob(t *testing.T, what string, want func(*v1.PaddleJob) boo
 	return cluster.AwaitJob(t, r.namespace, r.job, what, func(job *v1.PaddleJob) bool {
 		wanted := want(job)
 		ended := job.Status.Phase == v1.Failed || job.Status.Phase == v1.Completed
-		require.False(t, ended && !wanted, "it has ended: %+v", job.Status)
+		require.False(t, ended && !wanted, "it has finished: %+v", job.Status)
 		return wanted
 	})
 }
@@ -69,7 +69,7 @@ func (r *trial) awaitPhase(t *testing.T, phase v1.Phase) *v1.PaddleJob {
 	return r.awaitJob(t, string(phase), func(job *v1.PaddleJob) bool { return job.Status.Phase == phase })
 }
 
-// awaitTrained waits for the job's end, and requires that so many workers have trained the model which one process gets.
+// awaitTrained waits for the job's end, and requires that this number of workers have trained the model which one process gets.
 func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 	t.Helper()
 	job := r.awaitPhase(t, v1.Completed)
@@ -80,7 +80,7 @@ func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 
 var trainedLine = regexp.MustCompile(`trained: loss ([\d.]+) -> ([\d.]+), model sha256 ([0-9a-f]{64})$`)
 
-// requireModel looks at what each worker has said at last and at the model; so many workers have trained it in turn.
+// requireModel checks the last line of each worker and the model, which this number of workers have trained in turn.
 func (r *trial) requireModel(t *testing.T, workers int, worlds []train.Segment) {
 	t.Helper()
 	require.NotEmpty(t, worlds)

@@ -26,7 +26,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// ended is a world with one job of two workers that has ended, of which pods are left.
+// ended is a world with one finished job of two workers, of which pods are left.
 func ended(phase v1.Phase, pods ...corev1.PodPhase) *world {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job-0"}, Status: v1.PaddleJobStatus{
 		Phase: phase, Worker: &v1.ResourceStatus{Succeeded: 2},
@@ -76,7 +76,7 @@ func TestDifferences(t *testing.T) {
 		"is gone": {job: keeps(), is: without(ended(v1.Completed), func(w *world) { clear(w.jobs) }), says: []string{
 			"job-0 (ps) is gone", "Volcano Job job-0 is there without a PaddleJob", "ConfigMap job-0 is there without a PaddleJob",
 		}},
-		"failed when it was to go on after a suspension": {
+		"failed when it was to continue after a suspension": {
 			job: keeps(func(j *job) { j.outcome = fails }), is: without(ended(v1.Failed), func(w *world) {
 				w.jobs["job-0"].Status.Conditions = []metav1.Condition{{Type: v1.ConditionCreated, Status: metav1.ConditionFalse, Reason: "Suspended"}}
 				clear(w.volcano)

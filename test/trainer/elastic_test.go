@@ -133,7 +133,7 @@ func TestElasticShrinks(t *testing.T) {
 	require.Regexp(t, "resumed from step [2-5]0", rest[0].log)
 }
 
-// A node that crashes is missed once its lease has ended; one that takes its place goes on from the checkpoint.
+// A node that crashes is removed once its lease has expired. Its replacement continues from the checkpoint.
 func TestElasticSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	g := elasticGang(t, 4, "2:3").set("PADDLE_ELASTIC_TIMEOUT", "20").set("TRAINER_DEADLINE", "60s")

@@ -136,8 +136,8 @@ func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan
 
 func (p *pod) isServer() bool { return strings.HasPrefix(p.name, "ps") }
 
-// run runs the whole gang: servers until all others have ended, and everybody until the first has failed, as where a
-// gang restarts.
+// run runs the whole gang: servers until all others have finished, and all processes until the first has failed, as in a gang that
+// restarts.
 func (g *gang) run(t *testing.T) map[string]ended {
 	t.Helper()
 	return g.runUntil(t, func(p *pod) bool { return !p.isServer() }, func(end ended) bool { return end.code != 0 })
@@ -149,7 +149,7 @@ func (g *gang) runApart(t *testing.T) map[string]ended {
 	return g.runUntil(t, func(p *pod) bool { return strings.HasPrefix(p.name, "worker") }, func(ended) bool { return false })
 }
 
-// runUntil runs the gang until all that count have ended, or it is over.
+// runUntil runs the gang until all that count have finished, or it is over.
 func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) bool) map[string]ended {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -176,7 +176,7 @@ func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) b
 	return all
 }
 
-// requireTrained checks that all have trained what one process trains for so many ranks.
+// requireTrained checks that all have trained what one process trains for this number of ranks.
 func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 	t.Helper()
 	want := train.Hash(train.Model([]train.Segment{{World: world}}, 60))

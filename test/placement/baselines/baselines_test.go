@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
-// racks of nodes of 8 cpus and GPUs, with so many free.
+// racks of nodes of 8 cpus and GPUs, with the numbers that are free.
 //
 //	rack a:  n0 3 free   n1 8 free      rack b:  n2 2 free   n3 4 free
 func racks(t *testing.T) *instances.Loaded {

@@ -73,7 +73,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// placing costs so much over a busiest link of so many seconds.
+// placing returns a Placing with these costs.
 func placing(name string, priced, busiest float64) *Placing {
 	return &Placing{Name: name, Cost: placement.Cost{WeightedBytes: priced, BusiestSeconds: busiest}}
 }

@@ -176,7 +176,7 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 	require.Empty(t, q.PassedOver)
 }
 
-// The second job fits beside the first and is not there: it was passed over. The third does not fit beside the first.
+// The second job fits together with the first and is not placed: it was passed over. The third does not fit together with the first.
 func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
 	fleet := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: machine}.Fleet()
 	jobs := []cluster.Job{cluster.Ring("first", 6, ranks(1)), cluster.Ring("second", 10, ranks(1)), cluster.Ring("third", 11, ranks(1))}

@@ -92,8 +92,8 @@ func TestPropertiesOfSteps(t *testing.T) {
 	}
 }
 
-// A job with parameter servers spends much time on its servers' NICs and little on a worker's, where a ring passes by: the formula
-// agrees with the simulation only if it charges each link for the time that the job is there.
+// A job with parameter servers spends much time on its servers' NICs and little on a worker's, which a ring shares. The formula
+// agrees with the simulation only if the job counts on each link for the time that it sends there.
 func TestTheFormulaAgreesOnSeveralLinks(t *testing.T) {
 	n := NewNetwork([]string{"a", "a", "a", "a"}, []string{"x", "x", "x", "x"}, [Tiers]float64{1, 9, 9})
 	jobs := []Job{

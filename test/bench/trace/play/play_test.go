@@ -65,7 +65,7 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 9, 0, 1)}
 	_, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 1}, 1, 0)
-	require.ErrorContains(t, err, "1 jobs wait for ever")
+	require.ErrorContains(t, err, "1 jobs wait forever")
 }
 
 // drawn are a few dozen jobs for a few racks.

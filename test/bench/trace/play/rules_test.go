@@ -47,7 +47,7 @@ func onSite(t *testing.T, fleet cluster.Fleet) (*opponents.Cluster, network) {
 	return c, n
 }
 
-// taken is a fleet of two blocks of two racks, with so many hosts in a rack, of which each has as many GPUs taken as it says.
+// taken returns a fleet of two blocks of two racks, with perRack hosts in a rack. gpus has how many GPUs of each host are used.
 func taken(perRack int, gpus ...int64) cluster.Fleet {
 	fleet := cluster.Shape{Nodes: len(gpus), PerRack: perRack, RacksPerBlock: 2, Capacity: site.Machine}.Fleet()
 	for i, n := range gpus {
@@ -119,8 +119,8 @@ func draw(rng *rand.Rand) *workload.Job {
 	}
 }
 
-// On clusters that are taken at random: gangs are whole, no host is overbooked, a rule that does not wait for a level places
-// what one host holds, no rule is below the bound, and the oracle is at least as good as what it chooses from.
+// On random clusters gangs are whole, and no host is overcommitted. A rule that does not wait for a level places what one host
+// holds. No rule is below the bound, and the oracle is at least as good as the rules that it chooses from.
 func TestRulesKeepTheirPromises(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	placed := map[string]int{}
