@@ -220,7 +220,7 @@ for name in vc-controller-manager vc-webhook-manager; do
   docker exec "$node" ctr --namespace=k8s.io images tag --force "docker.io/volcanosh/$name:$tag" "$registry/volcanosh/$name:$tag" >/dev/null
 done
 
-step "our chart in a namespace of Pod Security restricted: not root, no writable file system"
+step "the chart in a namespace of Pod Security restricted: not root, no writable file system"
 kubectl create namespace paddle-system
 kubectl label namespace paddle-system pod-security.kubernetes.io/enforce=restricted
 helm install paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --set=image.registry=$registry,networkPolicy.enabled=true --wait --timeout=15m >/dev/null
@@ -321,7 +321,7 @@ step "rolled back by its mode"
 as_written "hack/helm.sh upgrade paddle .*mode=none"
 expect deployment.apps/paddle-controller-manager kubectl --namespace=paddle-system get deployments --output=name
 
-step "enabled by scheduler.mode=replace of our chart"
+step "enabled by scheduler.mode=replace of the chart"
 as_written "kubectl -n volcano-system run paddle-scheduler-image "
 rolled_out volcano-system paddle-scheduler
 expect "" kubectl --namespace=volcano-system get pods --selector=$scheduler --output=name

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a cluster of kind's: Volcano, our controller and scheduler, kwok and NODES simulated nodes. With --render it only writes the
+# Creates a kind cluster: Volcano, paddlejob-controller, paddle-scheduler, kwok and NODES simulated nodes. With --render it only writes the
 # manifests, with --empty it installs nothing in the cluster. What is there already is brought up to date.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -87,7 +87,7 @@ for part in volcano-admission volcano-controllers volcano-scheduler; do
 done
 until_done "Volcano's webhooks to answer" webhooks_answer
 
-say "installing kwok, our controller and our scheduler"
+say "installing kwok, paddlejob-controller and paddle-scheduler"
 apply "$manifests/kwok.yaml"
 apply "$manifests/paddle.yaml"
 kubectl wait crd/paddlejobs.batch.paddlepaddle.org --for=condition=Established --timeout=15m

@@ -107,7 +107,7 @@ func TestClicksAndStrays(t *testing.T) {
 		docs.Parse("x/b.md", "# B\n[self](#b) [back](../a.md)\n[c](c.md)\n"),
 		docs.Parse("x/b.zh.md", "# B\n"),
 		docs.Parse("x/c.md", "# C\n"),
-		docs.Parse("x/lonely.md", "# D\n"),
+		docs.Parse("x/unlinked.md", "# D\n"),
 	}
 	require.Equal(t, map[string]int{"a.md": 0, "a.zh.md": 1, "x/b.md": 1, "x/c.md": 2}, docs.Clicks(pages, "a.md"))
 	require.Equal(t, []string{`a.zh.md, "A": x/b.md is there as x/b.zh.md too`}, docs.Strays(pages))

@@ -31,7 +31,7 @@ import (
 // jobName is the name of every job: each is in its own namespace.
 const jobName = "job"
 
-// driver drives a life.
+// driver drives a scenario.
 type driver struct {
 	t         *testing.T
 	namespace string
@@ -292,11 +292,11 @@ func (d *driver) workersThatRun() (workers []string) {
 	return workers
 }
 
-// squat puts a pod onto each node that the workers may have, past the scheduler and all affinity, so that no worker that
-// waits for a node finds one when the others end. It returns what takes the pods away. The simulated kubelet
-// deletes by name, so that a worker may be lost with an earlier pod of its name, which the status reports later. Then squat
+// occupy creates a pod on each node that the workers may use, without the scheduler and any affinity, so that no pending worker
+// finds a node when the others end. It returns what deletes these pods. The simulated kubelet
+// deletes by name, so that a worker may be lost with an earlier pod of its name, which the status reports later. Then occupy
 // starts again when as many run.
-func (d *driver) squat(others int) (leave func()) {
+func (d *driver) occupy(others int) (leave func()) {
 	d.t.Helper()
 	for {
 		d.wait(fmt.Sprintf("%d workers to run", others), func(context.Context) error {
@@ -306,7 +306,7 @@ func (d *driver) squat(others int) (leave func()) {
 			return nil
 		})
 		for _, node := range fewNodes() {
-			d.squatOn(node)
+			d.occupyNode(node)
 		}
 		if len(d.workersThatRun()) == others {
 			return d.leave
@@ -315,18 +315,18 @@ func (d *driver) squat(others int) (leave func()) {
 	}
 }
 
-func (d *driver) squatOn(node string) {
+func (d *driver) occupyNode(node string) {
 	d.t.Helper()
 	pods := cluster.Kube.CoreV1().Pods(d.namespace)
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "squatter-on-" + node, Labels: onePerNodeLabels()},
-		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "squatter", Image: "squatter"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "occupies-" + node, Labels: onePerNodeLabels()},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "occupies", Image: "occupies"}}},
 	}
-	d.do("a squatter on "+node, func(ctx context.Context) error {
+	d.do("a pod that occupies "+node, func(ctx context.Context) error {
 		_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 		return butFor(err, apierrors.IsAlreadyExists)
 	})
-	d.wait("the squatter to run", func(ctx context.Context) error {
+	d.wait("the pod that occupies the node to run", func(ctx context.Context) error {
 		found, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
 		if err == nil && (found.Status.Phase != corev1.PodRunning || found.DeletionTimestamp != nil) {
 			err = fmt.Errorf("it is %s, deleted %v", found.Status.Phase, found.DeletionTimestamp)
@@ -335,16 +335,16 @@ func (d *driver) squatOn(node string) {
 	})
 }
 
-// leave takes the squatters away.
+// leave deletes these pods.
 func (d *driver) leave() {
 	d.t.Helper()
-	squatters := metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"}
+	occupying := metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"}
 	pods := cluster.Kube.CoreV1().Pods(d.namespace)
-	d.do("the squatters to leave", func(ctx context.Context) error {
-		return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, squatters)
+	d.do("the deletion of the occupying pods", func(ctx context.Context) error {
+		return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, occupying)
 	})
-	d.wait("the squatters to be gone", func(ctx context.Context) error {
-		left, err := pods.List(ctx, squatters)
+	d.wait("the occupying pods to be gone", func(ctx context.Context) error {
+		left, err := pods.List(ctx, occupying)
 		if err == nil && len(left.Items) > 0 {
 			err = fmt.Errorf("%d are left", len(left.Items))
 		}

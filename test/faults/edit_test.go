@@ -29,9 +29,9 @@ type edit struct {
 	patch map[string]any
 }
 
-// edited is a life in which a user edits objects of the running job. The controller restores them, and the pods stay.
-func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[string]edit) *life {
-	return &life{name: name, job: job, drive: func(d *driver) {
+// edited is a scenario in which a user edits objects of the running job. The controller restores them, and the pods stay.
+func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[string]edit) *scenario {
+	return &scenario{name: name, job: job, drive: func(d *driver) {
 		d.awaitRunning(ps, worker, 0, 0)
 		if len(edits) > 0 {
 			before, uids := d.settled(), d.podUIDs()
@@ -134,7 +134,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			space := cluster.Namespace(t)
 			startController(t, space, space)
 			l := edited(name, kind.job, kind.ps, kind.worker, kind.edits)
-			l.liveLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
+			l.runLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
 		})
 	}
 }
@@ -145,7 +145,7 @@ func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	space := cluster.Namespace(t)
 	startController(t, space, space)
 	label := metadata(map[string]any{"labels": map[string]any{v1.JobNameLabel: nil}})
-	again := &life{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
+	again := &scenario{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
 		d.awaitRunning("1/1", "2/2", 0, 0)
 		d.awaitEnvironment()
 		d.apply(edit{kind: configMaps, patch: label})
@@ -155,5 +155,5 @@ func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 		d.succeed()
 		d.awaitCompleted(2)
 	}}
-	again.live(&driver{t: t, namespace: space}, func() {})
+	again.run(&driver{t: t, namespace: space}, func() {})
 }

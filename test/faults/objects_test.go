@@ -29,7 +29,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// chance is what differs from life to life and means the same.
+// chance is what differs between runs and has no meaning.
 var chance = []struct {
 	is  *regexp.Regexp
 	now string
@@ -51,7 +51,7 @@ var chance = []struct {
 	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},
 }
 
-// listers list the objects of each kind that a namespace can have, as informers see them: many lives look often.
+// listers list the objects of each kind that a namespace can have, as informers see them: many scenarios read them often.
 var listers = map[schema.GroupVersionResource]cache.GenericLister{}
 
 // Kinds that the driver looks at.
@@ -162,10 +162,10 @@ func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) 
 const (
 	// lookEvery is how long there is between two looks at every kind.
 	lookEvery = 500 * time.Millisecond
-	// settledAfter is how long nothing changes in a namespace that is settled. The status that a life waits for before has all
+	// settledAfter is how long nothing changes in a namespace that is settled. The status that a scenario waits for before has all
 	// changes that the controller put off.
 	settledAfter = 3 * time.Second
-	// askEvery is how long there is between two questions about one object. Many lives ask.
+	// askEvery is how long there is between two questions about one object. Many scenarios ask.
 	askEvery = 200 * time.Millisecond
 	// patience is generous: what is waited for takes seconds.
 	patience = 3 * time.Minute

@@ -23,14 +23,14 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// proxy stands between one controller and the API server.
+// proxy is between one controller and the API server.
 type proxy struct {
 	server *httptest.Server
 	// api answers as the API server does.
 	api http.Handler
 
 	mu     sync.Mutex
-	meddle meddler
+	inject injector
 	// writes are those that came so far, in words.
 	writes []string
 	// cut ends all watches.
@@ -38,8 +38,8 @@ type proxy struct {
 	watches context.Context //nolint:containedctx // it is that of many requests
 }
 
-// meddler answers a request in the API server's stead, or has the API server do it.
-type meddler func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler)
+// injector answers a request instead of the API server, or has the API server answer it.
+type injector func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler)
 
 // undisturbed has the API server answer.
 func undisturbed(_ *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
@@ -54,7 +54,7 @@ func newProxy(t *testing.T) *proxy {
 	target, err := url.Parse(admin.Host)
 	require.NoError(t, err)
 	silent := log.New(io.Discard, "", 0)
-	p := &proxy{meddle: undisturbed, api: &httputil.ReverseProxy{
+	p := &proxy{inject: undisturbed, api: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
@@ -81,7 +81,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.writes = append(p.writes, c.words)
 		c.number = len(p.writes)
 	}
-	meddle, watches := p.meddle, p.watches
+	inject, watches := p.inject, p.watches
 	p.mu.Unlock()
 	if c.watch {
 		ctx, stop := context.WithCancel(r.Context())
@@ -89,7 +89,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(watches, stop)()
 		r = r.WithContext(ctx)
 	}
-	meddle(c, w, r, p.api)
+	inject(c, w, r, p.api)
 }
 
 // cutWatches breaks every watch that is open.
@@ -101,10 +101,10 @@ func (p *proxy) cutWatches() {
 }
 
 // from replaces what answers requests from now on.
-func (p *proxy) from(meddle meddler) {
+func (p *proxy) from(inject injector) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.meddle = meddle
+	p.inject = inject
 }
 
 // written are the writes that came so far, in words.

@@ -15,9 +15,9 @@ import (
 // The watches break when the controller writes, so that what comes of it is not seen as it comes; or some of it is seen later than the rest.
 func TestWatchesThatBreak(t *testing.T) {
 	t.Parallel()
-	disturbed(t, someLives("retried"), true, map[string]func(*controller) meddler{
-		"cut":               func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
-		"gone":              func(c *controller) meddler { return c.cuts(gone(), 6) },
+	disturbed(t, someScenarios("retried"), true, map[string]func(*controller) injector{
+		"cut":               func(c *controller) injector { return c.cuts(undisturbed, 4, 12) },
+		"gone":              func(c *controller) injector { return c.cuts(gone(), 6) },
 		"late":              late("GET paddlejobs", "GET jobs", "GET podgroups", "GET configmaps", "GET pods"),
 		"late PaddleJobs":   late("GET paddlejobs"),
 		"late Volcano Jobs": late("GET jobs"),
@@ -27,7 +27,7 @@ func TestWatchesThatBreak(t *testing.T) {
 
 // cuts ends every watch at some of the controller's writes, and interferes with the attempts to resume one. They are few: a client
 // waits longer before each attempt.
-func (c *controller) cuts(with meddler, at ...int) meddler {
+func (c *controller) cuts(with injector, at ...int) injector {
 	return func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if call.write && slices.Contains(at, call.number) {
 			c.cutWatches()
@@ -41,7 +41,7 @@ func (c *controller) cuts(with meddler, at ...int) meddler {
 }
 
 // gone answers the attempt to resume a watch with 410 Gone, so that the client lists again. The watch after the list is not changed.
-func gone() meddler {
+func gone() injector {
 	var mu sync.Mutex
 	answered := map[string]bool{}
 	return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
@@ -63,8 +63,8 @@ func gone() meddler {
 const lateness = 1500 * time.Millisecond
 
 // late lets the controller see changes of some kinds late.
-func late(kinds ...string) func(*controller) meddler {
-	return func(*controller) meddler {
+func late(kinds ...string) func(*controller) injector {
+	return func(*controller) injector {
 		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 			if !c.watch || !slices.Contains(kinds, c.words) {
 				api.ServeHTTP(w, r)

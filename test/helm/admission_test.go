@@ -72,7 +72,7 @@ func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *core
 //nolint:tparallel // tests that stop the controller come later
 func TestJobsOfUsers(t *testing.T) {
 	t.Run("pods are held to the namespace's standard", testPodsAreHeldToTheNamespacesStandard)
-	t.Run("our parts of pods keep the restricted standard", testOurPartsOfPodsKeepTheRestrictedStandard)
+	t.Run("added parts of pods keep the restricted standard", testAddedPartsOfPodsKeepTheRestrictedStandard)
 	t.Run("no value of a job is logged", testNoValueOfAJobIsLogged)
 }
 
@@ -121,8 +121,8 @@ func kubectlPaddle(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// What we add to a user's pods keeps the strictest standard.
-func testOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
+// What the controller adds to a user's pods keeps the strictest standard.
+func testAddedPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
 	t.Parallel()
 	namespace := guarded(t, "restricted", "restricted")
 	pair(t, namespace, func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {

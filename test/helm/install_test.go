@@ -140,7 +140,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	requireServed(t, readOpen(t, schedulers), append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
 	stop("installed")
 	stop("in place")
-	requireRightsAreUsed(t)
+	requirePermissionsAreUsed(t)
 	unharmed()
 
 	// One namespace, and its own scheduler, with Volcano's back; the API is brought up to date.

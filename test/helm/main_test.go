@@ -50,7 +50,7 @@ rules:
 - level: None
 `
 
-// plane is a sandbox with our parts as the plain manifests install them.
+// plane is a sandbox with the programs of this project as the plain manifests install them.
 type plane struct {
 	*live.Plane
 	objects *manifests.Client

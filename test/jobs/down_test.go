@@ -330,7 +330,7 @@ func TestPodGroupIsMendedByApply(t *testing.T) {
 	// The scheduler's report is the scheduler's to write again.
 	delete(whole.Annotations, report.Annotation)
 	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Patch(t.Context(), whole.Name, types.MergePatchType,
-		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "somebody"})
+		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "user"})
 	require.NoError(t, err)
 	restored := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[v1.JobNameLabel] == job.Name })
 	require.Equal(t, whole.UID, restored.UID)

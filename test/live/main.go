@@ -23,7 +23,7 @@ import (
 // SchedulePeriod is the scheduler's argument in tests: a fifth of the default, because most tests wait for some scheduling sessions.
 const SchedulePeriod = "--schedule-period=200ms"
 
-// Main is the body of a TestMain: it starts a sandbox, hands it to ready, runs the tests, stops the sandbox, whose logs
+// Main is the body of a TestMain: it starts a sandbox, calls ready with it, runs the tests, stops the sandbox, whose logs
 // stay for reading, and returns the exit code.
 func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code int) {
 	args := maps.Clone(options.Args)

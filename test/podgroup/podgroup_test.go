@@ -42,7 +42,7 @@ func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
 	require.Equal(t, want.OwnerReferences, got.OwnerReferences)
 }
 
-// Whatever the Job, our PodGroup is what Volcano's Job controller makes of it.
+// For any Job, paddlejob-controller's PodGroup equals that of Volcano's Job controller.
 func TestOurPodGroupIsVolcanos(t *testing.T) {
 	d, controller := newGenerator(seed), volcano(t)
 	for i := range 400 {

@@ -192,7 +192,7 @@ func TestModes(t *testing.T) {
 				t.Parallel()
 				if network == v1.Host && m.workers > 1 && sandbox.RealRootless() {
 					t.Skip("without the start barrier, for which rootless nodes lack a user, a program may start before its kubelet " +
-						"has heard which ports the controller gave it")
+						"has received the ports that the controller gave it")
 				}
 				r := newTrial(t, "job")
 				r.create(t, r.psJob(append([]change{intranet(network)}, m.changes...)...))

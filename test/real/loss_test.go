@@ -88,7 +88,7 @@ func (r *trial) kill(t *testing.T, pod string) {
 	for _, path := range found {
 		environ, err := os.ReadFile(path) //nolint:gosec // of the machine's own
 		if err != nil {
-			continue // it has ended, or is somebody else's
+			continue // it has exited, or is another user's
 		}
 		variables := "\x00" + string(environ)
 		if !strings.Contains(variables, "\x00"+marker+"="+r.folder+"\x00") || !strings.Contains(variables, "\x00HOSTNAME="+pod+"\x00") {

@@ -49,7 +49,7 @@ func (st *starter) startClients(ctx context.Context) error {
 		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
 }
 
-// schedulerDeployment is the scheduler's name in Volcano's installer; our own manifest has one Deployment only.
+// schedulerDeployment is the scheduler's name in Volcano's installer; the project's manifest has one Deployment only.
 func (st *starter) schedulerDeployment() string {
 	if st.manifests.scheduler == nil {
 		return "volcano-scheduler"

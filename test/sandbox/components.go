@@ -58,7 +58,7 @@ const (
 	serviceCIDR = "10.0.0.0/24"
 	// podCIDR begins with the first address that pods get; it holds neither services nor nodes.
 	podCIDR = "10.128.0.1/9"
-	// manyNodes is where kubelet leases begin to eat a small machine, so that they are renewed more seldom.
+	// manyNodes is from which on kubelet leases load a small machine too much, so that they are renewed less often.
 	manyNodes = 500
 )
 

@@ -61,7 +61,7 @@ func spawnHere(c component, l layout) (*process, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	defer log.Close()                        //nolint:errcheck // the child has its own copy
-	cmd := exec.Command(c.binary, c.args...) //nolint:gosec // our own binaries and arguments
+	cmd := exec.Command(c.binary, c.args...) //nolint:gosec // binaries and arguments of the sandbox
 	cmd.Dir, cmd.Stdout, cmd.Stderr = string(l), log, log
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -142,7 +142,7 @@ func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
 	}
 }
 
-// RestartController ends our controller as a rolling update would, starts it again, and waits until it is ready.
+// RestartController stops paddlejob-controller as a rolling update would, starts it again, and waits until it is ready.
 func (s *Sandbox) RestartController(ctx context.Context) error {
 	if err := s.Kill(Controller, syscall.SIGTERM); err != nil {
 		return err
@@ -153,13 +153,13 @@ func (s *Sandbox) RestartController(ctx context.Context) error {
 	return s.controllerReady(ctx)
 }
 
-// controllerReady waits until our controller answers, if it is part of the sandbox.
+// controllerReady waits until paddlejob-controller answers, if it is part of the sandbox.
 func (s *Sandbox) controllerReady(ctx context.Context) error {
 	at := s.Address(Controller)
 	if at == "" {
 		return nil
 	}
-	return until(ctx, "our controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
+	return until(ctx, "paddlejob-controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
 }
 
 // Stop ends every component, in the reverse order of their start, and gives back the ports and the state folder, whose

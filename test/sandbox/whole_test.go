@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// testAsShipped looks that our scheduler and our controller run as their manifests and the options say.
+// testAsShipped checks that paddle-scheduler and paddlejob-controller run as in their manifests and the options.
 func (e *env) testAsShipped(t *testing.T) {
 	require.Contains(t, arguments(t, e, sandbox.Scheduler), live.SchedulePeriod)
 	require.Contains(t, arguments(t, e, sandbox.Controller), "--workers=3")
@@ -56,7 +56,7 @@ func (e *env) testAsShipped(t *testing.T) {
 	require.Empty(t, e.Address(sandbox.Etcd))
 }
 
-// requirePermissions checks that the cluster-wide permissions of an account are those of our manifest, and no others: Volcano's
+// requirePermissions checks that the cluster-wide permissions of an account are those of the shipped manifest, and no others: Volcano's
 // installer would give its scheduler more.
 func requirePermissions(t *testing.T, e *env, namespace, account, path string) {
 	t.Helper()

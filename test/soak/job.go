@@ -42,7 +42,7 @@ const (
 	completes outcome = iota
 	fails
 	stalls
-	// vanishes is that of jobs that are forgotten soon after their end.
+	// vanishes is that of jobs that are deleted soon after their end (TTL).
 	vanishes
 )
 

@@ -32,7 +32,7 @@ type world struct {
 	// transient are objects that a job has only while it runs, in words.
 	transient []string
 	// lasting are objects of Volcano's that may stay as long as their Volcano Job, in words, with its uid: it mostly deletes
-	// them at the end, and now and then forgets to.
+	// them at the end, and sometimes does not.
 	lasting map[string]types.UID
 }
 

@@ -34,7 +34,7 @@ func startEtcd(t *testing.T) (ip string) {
 	}
 	ip = newIP()
 	client, peer := "http://"+ip+":2379", "http://"+ip+":2380"
-	etcd := exec.Command(binary, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client, //nolint:gosec // our own binary
+	etcd := exec.Command(binary, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client, //nolint:gosec // a pinned binary
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error", "--unsafe-no-fsync")
 	etcd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, etcd.Start())

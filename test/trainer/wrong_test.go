@@ -99,7 +99,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"a rank too high without servers", direct, one(1, "PADDLE_TRAINER_ID", "3"), "wrong rank: 3 of 3 trainers"},
 		{"another number of steps", direct, one(1, "TRAINER_STEPS", "61"), "wrong job: rank"},
 		{"a rank that is not at its endpoint", direct, one(1, "PADDLE_CURRENT_ENDPOINT", "worker-2.job:36000"), "wrong rank: rank 1 is at worker-1.job:36000"},
-		{"everybody trains alone", direct, func(g *gang) {
+		{"every process trains alone", direct, func(g *gang) {
 			for _, p := range g.pods {
 				clear(p.env)
 			}

@@ -199,7 +199,7 @@ func (s *JobSettings) completed(ctx context.Context, at *site) error {
 	return errors.Join(err, listed, failed)
 }
 
-// written are the writes among calls, of everybody.
+// written returns the writes of all users in calls.
 func written(calls times.Calls) map[string]int {
 	writes := map[string]int{}
 	for _, of := range calls {

@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, c.Form != load.PodGroups, turn.Running > 0, "%s: %s", c, who)
 			require.Contains(t, turn.Processes, sandbox.APIServer)
 			require.Contains(t, turn.Processes, usage.Self)
-			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "bystanders are there for jobs only")
+			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "kwok runs for jobs only")
 			if component := binders[who].component; component != "" {
 				require.Positive(t, turn.Processes[component].Peak)
 			}

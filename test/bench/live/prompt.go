@@ -40,7 +40,7 @@ const (
 
 // prompt measures how soon a waiting gang is bound after another one in a full rack was deleted.
 func (p *player) prompt(ctx context.Context, nodes int, who string, samples int) (result Prompt, err error) {
-	if err := p.hush(true); err != nil {
+	if err := p.stopIdle(true); err != nil {
 		return Prompt{}, err
 	}
 	l := load.Load{

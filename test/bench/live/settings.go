@@ -30,7 +30,7 @@ type Settings struct {
 	// Takeovers are how often a place changes hands, in each cluster, to see how soon a gang that waits is bound; 0 means
 	// that this is left out.
 	Takeovers int `json:"takeovers"`
-	// SchedulerArgs are added to those of our scheduler.
+	// SchedulerArgs are added to those of paddle-scheduler.
 	SchedulerArgs []string `json:"scheduler_args"`
 	// Keep has what the folder's live.json holds not measured again.
 	Keep bool `json:"-"`

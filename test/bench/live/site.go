@@ -38,8 +38,8 @@ rules:
 - level: Metadata
 `
 
-// bystanders have nothing to do where a scheduler is alone: nodes are there and ready, and so are the pods.
-var bystanders = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
+// idle are the components without work where a scheduler is alone: nodes are ready, and the pods exist.
+var idle = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
 
 // site is a sandbox on which turns are taken, no scheduler of which runs between them.
 type site struct {
@@ -49,7 +49,7 @@ type site struct {
 	log     *audit.Reader
 	// history is what happened to the pods of the turn.
 	history *times.History
-	// quiet says that the bystanders do not run.
+	// quiet says that the idle components do not run.
 	quiet    bool
 	patience time.Duration
 	progress io.Writer
@@ -107,13 +107,13 @@ func (at *site) stop(keep bool) error {
 	return errors.Join(errs...)
 }
 
-// hush ends the bystanders, or starts them again.
-func (at *site) hush(quiet bool) error {
+// stopIdle stops the idle components, or starts them again.
+func (at *site) stopIdle(quiet bool) error {
 	if at.quiet == quiet {
 		return nil
 	}
 	at.quiet = quiet
-	for _, name := range bystanders {
+	for _, name := range idle {
 		var err error
 		if quiet {
 			err = at.Kill(name, syscall.SIGTERM)

@@ -44,7 +44,7 @@ type player struct {
 
 // take has one binder bind a case, and removes the load.
 func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
-	if err := p.hush(c.Form == load.PodGroups); err != nil {
+	if err := p.stopIdle(c.Form == load.PodGroups); err != nil {
 		return Turn{}, err
 	}
 	play := p.whole

@@ -78,7 +78,7 @@ func lived(r *live.Report) *Section {
 func onKind(r *live.Report) *Section {
 	s := lived(r)
 	s.Title = "On a cluster of kind's: how fast gangs are bound"
-	s.About = "The same load and the same times, but on Kubernetes as kind makes it, with Volcano from its own manifests, our images, and simulated nodes."
+	s.About = "The same load and the same times, but on Kubernetes as kind makes it, with Volcano from its own manifests, the images of this project, and simulated nodes."
 	s.Command = "make kind-up kind-bench"
 	return s
 }
@@ -138,7 +138,7 @@ func controller(r *live.JobReport) *Section {
 	}
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times, rates := map[string][]float64{}, map[string][]float64{}
-	writes, everybody := map[string][]float64{}, map[string][]float64{}
+	writes, total := map[string][]float64{}, map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
@@ -148,7 +148,7 @@ func controller(r *live.JobReport) *Section {
 		for _, n := range round.Requests {
 			all += n
 		}
-		everybody[round.Kind] = append(everybody[round.Kind], float64(all)/float64(r.Jobs))
+		total[round.Kind] = append(total[round.Kind], float64(all)/float64(r.Jobs))
 		for write, n := range round.Writes {
 			writes[write] = append(writes[write], float64(n)/float64(r.Jobs))
 		}
@@ -159,7 +159,7 @@ func controller(r *live.JobReport) *Section {
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
 		s.figure("end to end, until Running: "+kind, "pods/s", true, rates[kind]...)
-		s.figure("everybody's writes until then: "+kind, "per job", false, everybody[kind]...)
+		s.figure("everybody's writes until then: "+kind, "per job", false, total[kind]...)
 	}
 	s.figure("time of PaddleJobs by that of Volcano Jobs without a start barrier", "×", false, r.BareRatio)
 	used := r.ProcessorSeconds()

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Duel is one loaded cluster: our plan and those of the baselines.
+// Duel is one loaded cluster: the planner's plan and those of the baselines.
 type Duel struct {
 	Planner *Placing // nil if the planner found no plan
 	Others  []*Placing
@@ -28,8 +28,8 @@ type Placing struct {
 	Cost     placement.Cost
 }
 
-// Fight plans the job of one loaded cluster with the planner and with all baselines.
-func Fight(seed uint64, index int) *Duel {
+// NewDuel plans the job of one loaded cluster with the planner and with all baselines.
+func NewDuel(seed uint64, index int) *Duel {
 	duel, in := &Duel{}, instances.Cluster(seed, uint64(index))
 	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
 	if err == nil {
@@ -79,7 +79,7 @@ func weigh(in *instances.Loaded, name string, assignments []placement.Assignment
 
 // measureBaselines compares the planner with the baselines on s.Clusters clusters.
 func measureBaselines(s Settings, progress io.Writer) (*Comparison, []BaselineResult) {
-	return compare(spread(s.Clusters, "baselines", progress, func(i int) *Duel { return Fight(s.Seed, i) }))
+	return compare(spread(s.Clusters, "baselines", progress, func(i int) *Duel { return NewDuel(s.Seed, i) }))
 }
 
 // unit is one size of the model of every job on a loaded cluster, in bytes.

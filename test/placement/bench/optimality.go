@@ -41,7 +41,7 @@ type Trial struct {
 // Draw is the small instance of a seed and an index.
 type Draw func(seed, index uint64, limits instances.Limits) *instances.Instance
 
-// Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
+// Try solves one small instance both ways. An error is a violated guarantee: a plan that does not pass Check, two runs that
 // differ, another cost than it says, a claim of being optimal that is not true.
 func Try(seed uint64, index int, draw Draw) (*Trial, error) {
 	for redrawn := 0; ; redrawn++ {
@@ -60,7 +60,7 @@ func Try(seed uint64, index int, draw Draw) (*Trial, error) {
 	}
 }
 
-// solve finds our plan.
+// solve finds the planner's plan.
 func (t *Trial) solve() error {
 	in := t.Instance
 	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
@@ -84,7 +84,7 @@ func (t *Trial) solve() error {
 	return err
 }
 
-// compare our plan, if there is one, with the optimum.
+// compare the planner's plan, if there is one, with the optimum.
 func (t *Trial) compare() error {
 	whole := t.Plan != nil && len(t.Plan.Left) == 0
 	t.Missed = t.Optimum.Feasible != (t.Plan != nil) || t.Optimum.Whole != whole

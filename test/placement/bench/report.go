@@ -37,7 +37,7 @@ type Optimality struct {
 	// Compared instances are those with a ratio; ExactShare is the share of them where it is 1.
 	Compared   int     `json:"compared"`
 	ExactShare float64 `json:"exact_share"`
-	// Broken promises: plans that break Check, runs that differ, false claims.
+	// Violated guarantees: plans that break Check, runs that differ, false claims.
 	Broken         int      `json:"broken_promises"`
 	BrokenPromises []string `json:"broken_promises_first,omitempty"`
 	// Worst are the ten instances of the greatest ratios above 1.
@@ -51,15 +51,15 @@ type Worst struct {
 	Ratio    float64 `json:"ratio"`
 }
 
-// Comparison of our plans with those of all baselines together.
+// Comparison of the planner's plans with those of all baselines together.
 type Comparison struct {
 	Clusters int `json:"clusters"`
 	// NoPlan counts clusters where the planner found none although the job fits.
 	NoPlan int `json:"no_plan"`
-	// WorseInstances are clusters where our cost is above the best baseline's.
+	// WorseInstances are clusters where the planner's cost is above the best baseline's.
 	Worse          int   `json:"worse_than_best"`
 	WorseInstances []int `json:"worse_instances,omitempty"`
-	// Equal counts those where the two are equal, and BusiestNotAbove the share of them where our busiest uplink is not
+	// Equal counts those where the two are equal, and BusiestNotAbove the share of them where its busiest uplink is not
 	// above that of any baseline of equal cost.
 	Equal           int      `json:"equal_to_best"`
 	BusiestNotAbove float64  `json:"busiest_not_above_at_equal_cost"`

@@ -66,7 +66,7 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 		return nil, errors.Join(fmt.Errorf("open the box's log: %w", err), parent.Close())
 	}
 	defer output.Close()         //nolint:errcheck // the child has its own copy
-	b.cmd = exec.Command(binary) //nolint:gosec // our own program
+	b.cmd = exec.Command(binary) //nolint:gosec // a program of this project
 	b.cmd.Stdout, b.cmd.Stderr, b.cmd.ExtraFiles = output, output, slices.Concat(files, hold)
 	b.cmd.SysProcAttr = attributes(mode)
 	ready := b.expect(0)
@@ -91,7 +91,7 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 
 func attributes(mode Mode) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{
-		// ^C must reach the box only through us.
+		// ^C must reach the box only through this process.
 		Setsid:     true,
 		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
 	}

@@ -126,7 +126,7 @@ func (t *traffic) hurry(bound int) error {
 	return nil
 }
 
-// drain lets all jobs go, runs a session without any, and waits until Volcano's cache has forgotten them, which it does in
+// drain lets all jobs go, runs a session without any, and waits until Volcano's cache has removed them, which it does in
 // its own time.
 func (t *traffic) drain() error {
 	for _, l := range t.living {

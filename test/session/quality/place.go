@@ -141,15 +141,15 @@ func holdsJob(nodes cluster.Fleet, job *cluster.Job) bool {
 		if here == 0 && fitting(free, first.Request, first.Pods) == 0 {
 			continue
 		}
-		beside := make([]int, here+1)
-		for n := range beside {
-			beside[n] = fitting(free.Minus(times(last.Request, n)), first.Request, first.Pods)
+		together := make([]int, here+1)
+		for n := range together {
+			together[n] = fitting(free.Minus(times(last.Request, n)), first.Request, first.Pods)
 		}
 		for n := last.Pods; n >= 0; n-- {
 			best := none
 			for k := 0; k <= min(n, here); k++ {
 				if most[n-k] != none {
-					best = max(best, min(first.Pods, most[n-k]+beside[k]))
+					best = max(best, min(first.Pods, most[n-k]+together[k]))
 				}
 			}
 			most[n] = best

@@ -14,7 +14,7 @@ type Group struct {
 	// Name is what a member is called, for example TRAINER.
 	Name string
 	Size int
-	// Job is what all members must know alike, for example the endpoints of all servers.
+	// Job is what must be equal for all members, for example the endpoints of all servers.
 	Job string
 	// Round is different for each group that an elastic job forms.
 	Round string

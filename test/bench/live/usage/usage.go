@@ -51,7 +51,7 @@ func Begin(p *live.Plane) (Mark, error) {
 		}
 		mark[name] = spent{pid: pid, cpu: cpu}
 		if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600); err != nil && name != Self {
-			return nil, fmt.Errorf("forget the peak memory of %s: %w", name, err)
+			return nil, fmt.Errorf("reset the peak memory of %s: %w", name, err)
 		}
 	}
 	busy, err := machine()
