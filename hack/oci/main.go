@@ -87,7 +87,6 @@ func run(args []string, out io.Writer) error {
 	return o.write(index, *version, out)
 }
 
-// image returns the image of one platform.
 func (o *options) image(platform v1.Platform, file string) (v1.Image, error) {
 	archive, err := o.archive(file)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		bar func(string, float64, float64) Bar
-		// met are the verdicts below, at and above the limit, and on what is no number.
+		// met are the results below, at and above the limit, and on what is no number.
 		met [4]bool
 	}{
 		{Most, [4]bool{true, true, false, false}},

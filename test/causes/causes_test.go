@@ -51,7 +51,6 @@ type cause struct {
 //go:embed testdata/causes.yaml
 var tableText []byte
 
-// table has all causes.
 var table = sync.OnceValue(func() (all struct {
 	Causes                []cause
 	WithoutPods, Overused cause

@@ -136,7 +136,7 @@ func TestLifeOfAJob(t *testing.T) {
 	require.Equal(t, 3, code)
 }
 
-func TestWhyAJobHasNoRoom(t *testing.T) {
+func TestWhyAJobDoesNotFit(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("huge", 1, "nvidia.com/gpu: 9")}
 	u.run(t, "submit", "-f", "-")

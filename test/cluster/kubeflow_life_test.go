@@ -102,7 +102,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestRestartsAreTold(t *testing.T) {
+func TestRestartsAreReported(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
 		worker(j).Template.Annotations[sandbox.AnnotationFailAttempt] = "0"

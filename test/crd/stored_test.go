@@ -54,8 +54,8 @@ func TestStoredJobsThatAreWrongAreNotRun(t *testing.T) {
 	}
 }
 
-// The controller can write the status of a stored job, and paddle-operator's finalizer can be removed from one that it has run, whatever
-// is wrong with its spec.
+// The controller can write the status of a stored job with any invalid spec, and paddle-operator's finalizer can be removed from one
+// that it has run.
 func TestStatusOfStoredJobsCanBeWritten(t *testing.T) {
 	t.Parallel()
 	for name, tc := range readWrong(t) {

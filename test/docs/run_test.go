@@ -169,7 +169,7 @@ func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 // kubeconfig is a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
 func kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
-	t.Cleanup(func() { makeRoom(t, namespace) })
+	t.Cleanup(func() { deleteJobs(t, namespace) })
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig())
 	require.NoError(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace
@@ -178,8 +178,8 @@ func kubeconfig(t *testing.T, namespace string) string {
 	return file
 }
 
-// makeRoom deletes a page's jobs before the next one comes. The namespace itself takes its time.
-func makeRoom(t *testing.T, namespace string) {
+// deleteJobs deletes a page's jobs before the next one comes. The namespace itself takes its time.
+func deleteJobs(t *testing.T, namespace string) {
 	ctx := context.WithoutCancel(t.Context())
 	all, background := metav1.ListOptions{}, metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -158,7 +158,6 @@ func (d *driver) awaitEnvironment() {
 	})
 }
 
-// environmentGang returns the gang that has the environment.
 func (d *driver) environmentGang() (string, error) {
 	object, err := listers[configMaps].ByNamespace(d.namespace).Get(jobName)
 	if err != nil {

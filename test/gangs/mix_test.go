@@ -21,10 +21,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// kind is a kind of job, of which there are some.
+// kind is a kind of job. count is how many of 200 jobs are of it.
 type kind struct {
-	name string
-	// count is of 200 jobs.
+	name  string
 	count int
 	// others are jobs that are not Paddle's. oneRack are those that may not leave a rack, tooWide those of them that fit none.
 	others, oneRack, tooWide bool

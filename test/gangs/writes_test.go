@@ -42,7 +42,7 @@ rules:
 // waiting is a load of gangs that wait on a busy cluster.
 type waiting struct {
 	gangs, pods int // that are in each gang
-	nodes       int // which have room for most of a gang, but not for one
+	nodes       int // which hold most of a gang, but not a whole one
 	rounds      int // of pods that come and go
 	// atLeast is for how long pods come and go; rounds are then as many as it takes.
 	atLeast time.Duration

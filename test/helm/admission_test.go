@@ -28,7 +28,7 @@ import (
 
 // That nothing is refused shows that the shipped permissions are enough only if the sandbox gives no other permissions. This test is the first:
 // others install other permissions.
-func TestSandboxGivesTheShippedRightsAndNoOthers(t *testing.T) {
+func TestSandboxGrantsTheShippedPermissionsAndNoOthers(t *testing.T) {
 	for file, account := range map[string]rbacv1.Subject{
 		"v1/operator.yaml":  {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
 		"v1/scheduler.yaml": {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: volcanoScheduler},

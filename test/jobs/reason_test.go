@@ -79,7 +79,7 @@ func why(t *testing.T, job *v1.PaddleJob) (got describe.Description) {
 const within = 3 * time.Second
 
 // What the scheduler writes to the PodGroup of a gang without nodes is on the PaddleJob soon after.
-func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
+func TestReasonOfTheSchedulerIsReportedSoon(t *testing.T) {
 	for name, with := range map[string]change{
 		"before the queue": func(job *v1.PaddleJob) {
 			job.Spec.Worker.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100000")}
@@ -264,7 +264,7 @@ func TestWrongSpecsAreRefusedWhenTheyAreSubmitted(t *testing.T) {
 	}
 }
 
-func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {
+func TestMisspeltCleanPodPolicyIsReported(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "typo", cleans("OnComplete"), workersRunFor("1s")))
 	require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, "UnknownCleanPodPolicy"), `"OnComplete" does not exist`)
@@ -282,7 +282,7 @@ func TestJobStartsWhenItsQueueComes(t *testing.T) {
 	require.Equal(t, "comes-later", done.Status.Queue)
 }
 
-func TestClosedQueueIsTold(t *testing.T) {
+func TestClosedQueueIsReported(t *testing.T) {
 	t.Parallel()
 	makeQueue(t, "closes")
 	state := func(to vcscheduling.QueueState) {

@@ -67,7 +67,7 @@ var examples = []example{
 		files: []string{"pv-pvc.yaml", "wide_and_deep_pvc.yaml"}, job: "paddlejob-demo-1", mode: paddlev1.ModePS, servers: 2, workers: 2,
 		mounts: map[string]string{"nfs-pvc": "/nas"},
 	},
-	{files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true, running: misspeltPolicyIsTold},
+	{files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true, running: misspeltPolicyIsReported},
 	{
 		files: []string{"resnet.yaml"}, job: "resnet", mode: paddlev1.ModeCollective, workers: 2, kept: true,
 		nodeLabels: gpus, mounts: map[string]string{memory: "/dev/shm"},
@@ -385,8 +385,8 @@ func podGroupIsHonoured(t *testing.T, namespace string, job *paddlev1.PaddleJob)
 	awaitEvent(t, namespace, corev1.EventTypeNormal, "PodGroup")
 }
 
-// misspeltPolicyIsTold checks the event and the condition about cleanPodPolicy.
-func misspeltPolicyIsTold(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
+// misspeltPolicyIsReported checks the event and the condition about cleanPodPolicy.
+func misspeltPolicyIsReported(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
 	require.Equal(t, paddlev1.CleanPodPolicy("OnFailed"), job.Spec.CleanPodPolicy, "the object is the user's")
 	require.True(t, slices.ContainsFunc(job.Status.Conditions, func(c metav1.Condition) bool {
 		return strings.Contains(c.Message, `"OnFailed"`) && strings.Contains(c.Message, "treated as Never")

@@ -27,7 +27,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// ofWorkers changes the pod of the workers.
 func ofWorkers(edit func(*corev1.PodSpec)) change {
 	return func(job *v1.PaddleJob) { edit(&job.Spec.Worker.Template.Spec) }
 }

@@ -142,7 +142,7 @@ func (e *env) testBirth(t *testing.T) {
 	for event := range watcher.ResultChan() {
 		pod, ok := event.Object.(*corev1.Pod)
 		require.True(t, ok)
-		if now := story(pod); len(seen) == 0 || seen[len(seen)-1] != now {
+		if now := state(pod); len(seen) == 0 || seen[len(seen)-1] != now {
 			seen = append(seen, now)
 		}
 		if pod.Status.Phase == corev1.PodSucceeded {
@@ -158,7 +158,7 @@ func (e *env) testBirth(t *testing.T) {
 	}, seen)
 }
 
-func story(pod *corev1.Pod) string {
+func state(pod *corev1.Pod) string {
 	states := func(statuses []corev1.ContainerStatus) []string {
 		out := []string{}
 		for _, c := range statuses {

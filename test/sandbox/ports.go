@@ -54,7 +54,7 @@ func (p *ports) take() (int, error) {
 	return 0, fmt.Errorf("no free port was found between %d and %d on 127.0.0.1", firstPort, lastPort)
 }
 
-// free asks for the port on every address, because some components listen so.
+// free reports whether the port is free on every address, because some components listen on all of them.
 func free(port int) bool {
 	listener, err := net.Listen("tcp", ":"+strconv.Itoa(port)) //nolint:gosec // closed at once
 	if err != nil {

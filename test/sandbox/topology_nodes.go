@@ -25,7 +25,6 @@ const (
 	resourceRDMA     = corev1.ResourceName("rdma/hca")
 )
 
-// placedRack is one rack with its names.
 type placedRack struct {
 	name, block string
 	Rack

@@ -90,7 +90,6 @@ func beElastic(r *rand.Rand, spec *v1.PaddleJobSpec) {
 	spec.Worker.Requests, spec.Worker.Limits = ptr.To[int32](1), ptr.To[int32](mostWorkers)
 }
 
-// fail has the workers exit with code 3, in one attempt or in all.
 func fail(spec *v1.PaddleJobSpec, attempt *string) {
 	spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "3"
 	if attempt != nil {

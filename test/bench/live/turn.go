@@ -192,7 +192,7 @@ const (
 	Limit = "limit"
 )
 
-// Schedulers are all of them.
+// Schedulers returns all that bind pods.
 func Schedulers() []string { return []string{Stock, Paddle, Limit, KubeScheduler} }
 
 // binder is how one of them is run.

@@ -111,7 +111,6 @@ func (p *Page) Asked() int { return len(p.bars()) - p.Sliced() }
 // Sliced is how many bars were not judged.
 func (p *Page) Sliced() int { return bars.Sliced(p.bars()) }
 
-// joined is a list in words.
 func joined[T any](list []T) string {
 	words := make([]string, len(list))
 	for i, v := range list {

@@ -79,7 +79,7 @@ func nodes(plan []placement.Assignment) []placement.NodeID {
 	return nodes
 }
 
-func TestNoRoom(t *testing.T) {
+func TestNoCapacity(t *testing.T) {
 	for _, b := range baselines.All() {
 		in := racks(t)
 		in.Demand = instances.Ring(18, []int64{1, 0, 1}) // 17 GPUs are free

@@ -36,7 +36,7 @@ func Some(few, all int) int {
 
 func source(seed, index uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, index)) }
 
-// chance is true with probability p.
+// chance reports true with probability p.
 func chance(rng *rand.Rand, p float64) bool { return rng.Float64() < p }
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }

@@ -11,7 +11,7 @@ import (
 
 const allCapabilities = 1<<41 - 1
 
-func TestVerdict(t *testing.T) {
+func TestModeFor(t *testing.T) {
 	t.Parallel()
 	open := map[string]string{sysctlMaxUserNamespaces: "96365"}
 	closed := map[string]string{sysctlMaxUserNamespaces: "0"}

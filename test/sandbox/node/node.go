@@ -52,7 +52,7 @@ func Sysctls() map[string]string {
 	}
 }
 
-// Rootless says that the node has to do without a cgroup.
+// Rootless reports whether the node has no cgroup.
 func (n Node) Rootless() bool { return n.Cgroup == "" }
 
 func (n Node) file(name string) string { return filepath.Join(n.Dir, name) }

@@ -91,7 +91,7 @@ func (d *drawing) load() bool {
 	return false
 }
 
-// settle lets a pod run on some node that fits.
+// settle lets a pod run on some node that fits, and reports whether there is one.
 func (d *drawing) settle(pod cluster.Amounts) bool {
 	for range 4 * len(d.fleet) {
 		r := d.IntN(len(d.racks))

@@ -42,7 +42,7 @@ func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
 
 // Two nodes with 4 GPUs and 20 cores each: 4 workers take all cores of one node; 3 leave 5, which is too little for a
 // server of 8; 2 leave 10, which is not.
-func TestHasRoomIsExact(t *testing.T) {
+func TestHoldsJobIsExact(t *testing.T) {
 	nodes := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: cluster.Amounts{CPU: 20, Memory: 512, GPU: 4}}.Fleet()
 	for _, c := range []struct {
 		servers, workers int
@@ -177,7 +177,7 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 }
 
 // The second job fits together with the first and is not placed: it was passed over. The third does not fit together with the first.
-func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
+func TestAJobIsPassedOverIfItFittedAtItsTurn(t *testing.T) {
 	fleet := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: machine}.Fleet()
 	jobs := []cluster.Job{cluster.Ring("first", 6, ranks(1)), cluster.Ring("second", 10, ranks(1)), cluster.Ring("third", 11, ranks(1))}
 	bound := map[string]string{}

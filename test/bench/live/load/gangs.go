@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Namespace is where all of it is.
+// Namespace has all objects of a load.
 const Namespace = "bench"
 
 // Forms in which gangs are submitted.
@@ -27,7 +27,7 @@ const (
 	PaddleJobs  = "paddlejob"
 )
 
-// Forms are all of them.
+// Forms returns all forms.
 func Forms() []string { return []string{PodGroups, VolcanoJobs, PaddleJobs} }
 
 // Load is a number of gangs of equal size. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.

@@ -60,7 +60,6 @@ type podSet struct{ workers, leader int }
 
 const none = -1
 
-// podSets returns the groups of PodSets of a job.
 func podSets(job *cluster.Job) (groups []podSet) {
 	if len(job.Roles) == 2 && job.Roles[0].Pods == 1 {
 		return []podSet{{workers: 1, leader: 0}}

@@ -135,7 +135,7 @@ func TestRequiredLevels(t *testing.T) {
 	}
 }
 
-func TestALeaderTakesRoomFromItsWorkers(t *testing.T) {
+func TestALeaderTakesCapacityFromItsWorkers(t *testing.T) {
 	c := hosts(t, "4 5")
 	c.Free[0].CPU = 20 // all for workers
 	at, err := Kueue(false)(c, servers(1, 4))

@@ -32,7 +32,7 @@ func ring(id, gpus int, arrival, steps float64) *workload.Job {
 
 // One host of 8 GPUs. The scheduler runs on full seconds, so the first job starts at 1 and ends at 101. The second one, which
 // needs the host as well, waits until then and ends at 151; a job of the warm-up held 2 GPUs until 0.
-func TestJobsWaitForRoom(t *testing.T) {
+func TestJobsWaitForFreeCapacity(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 2, -9.5, 9), ring(1, 8, 0.5, 100), ring(2, 6, 2.25, 50)}
 	r, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 40}, 1, 0)
 	require.NoError(t, err)

@@ -16,7 +16,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// rules are all of them.
 func rules() map[string]opponents.Rule {
 	return map[string]opponents.Rule{
 		"kueue": opponents.Kueue(false), "kueue, required": opponents.Kueue(true), "kai": opponents.KAI(false), "kai, required": opponents.KAI(true),
@@ -24,7 +23,6 @@ func rules() map[string]opponents.Rule {
 	}
 }
 
-// several is a job of pods of several GPUs.
 func several(pods, gpus int) *workload.Job {
 	job := ring(0, pods*gpus, 0, 10)
 	k := int64(gpus)
@@ -249,7 +247,7 @@ func compare(t *testing.T, s *site.Site, drawn *workload.Drawn) {
 	}
 }
 
-func TestNobodyIsBelowTheBound(t *testing.T) {
+func TestNoRuleIsBelowTheBound(t *testing.T) {
 	s := site.New(site.Cut(16), site.Usual)
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 60, Cap: 300, Mix: workload.Realistic, PSShare: -1, Sparse: 1})
 	require.NoError(t, err)

@@ -175,7 +175,7 @@ func gpus(numbers ...int64) []amounts {
 	return pods
 }
 
-func TestRoom(t *testing.T) {
+func TestCapacity(t *testing.T) {
 	r := fourNodes()
 	require.True(t, r.holds("r1", gpus(3, 3, 5, 5)), "the largest first")
 	require.False(t, r.holds("r1", gpus(8, 8, 1)))
