@@ -55,7 +55,7 @@ const (
 	ownKeys = "batch.paddlepaddle.org/"
 )
 
-// texts are the string literals of a file; of constants with their names, without what one side adds to them: JobName and
+// texts returns the string literals of a file; of constants with their names, without what one side adds to them: JobName and
 // jobNameLabel are one.
 func texts(file *ast.File) (constants map[string]string, all []string) {
 	constants = map[string]string{}
@@ -81,7 +81,7 @@ func texts(file *ast.File) (constants map[string]string, all []string) {
 	return constants, all
 }
 
-// brokenIn are the breaches of the layout and of the rules for keys.
+// brokenIn returns the breaches of the layout and of the rules for keys.
 func brokenIn(files map[string]*ast.File) (broken []string) {
 	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	var folders []string

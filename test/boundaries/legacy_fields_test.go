@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
-// at is the schema of a field, nil if there is none of that path.
+// at returns the schema of a field, nil if there is none of that path.
 func at(schema map[string]any, field string) map[string]any {
 	for part := range strings.SplitSeq(strings.ReplaceAll(field, "[]", ".[]"), ".") {
 		path := map[string][]string{"*": {"additionalProperties"}, "[]": {"items"}}[part]

@@ -77,7 +77,7 @@ func (s step) run(ctx context.Context, u user, name string) error {
 	return err
 }
 
-// manifest is the cause's job.
+// manifest returns the cause's job.
 func (c *cause) manifest() string {
 	container := "name: paddle, image: paddle, resources: {requests: {cpu: CPU, memory: 1Gi}, limits: {memory: 1Gi}}"
 	if c.Name == "host-port" {

@@ -92,7 +92,7 @@ func nodes() []byte {
 	return []byte(text.String())
 }
 
-// nodeCount is how many nodes there are. Each has 4 CPUs and 16 GiB.
+// nodeCount returns how many nodes there are. Each has 4 CPUs and 16 GiB.
 func nodeCount() int { return 2*len(table().Causes) + 2*2 + spare }
 
 const spare = 4

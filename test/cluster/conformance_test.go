@@ -25,7 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// podsOf are a Volcano Job's pods that have neither ended nor are being deleted.
+// podsOf returns a Volcano Job's pods that have neither ended nor are being deleted.
 func podsOf(ctx context.Context, namespace, job string) ([]*corev1.Pod, error) {
 	list, err := cluster.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: vcbatch.JobNameKey + "=" + job})
 	if err != nil {
@@ -200,7 +200,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 	})
 }
 
-// elastic is a role of some pods between two bounds.
+// elastic returns a role of some pods between two bounds.
 func elastic(least int32, replicas int, most int32) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most

@@ -33,7 +33,7 @@ type user struct {
 	as        []string // flags of impersonation
 }
 
-// paddle is what a run of kubectl paddle says.
+// paddle returns what a run of kubectl paddle says.
 func (u user) paddle(ctx context.Context, args ...string) (out, errOut string, code int) {
 	var stdout, stderr bytes.Buffer
 	args = append(append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", u.namespace}, u.as...), args...)
@@ -41,7 +41,7 @@ func (u user) paddle(ctx context.Context, args ...string) (out, errOut string, c
 	return stdout.String(), stderr.String(), code
 }
 
-// manifest is a job of workers, in YAML; more is added to its spec.
+// manifest returns a job of workers, in YAML; more is added to its spec.
 func manifest(name string, workers int, resources string, more ...string) string {
 	return fmt.Sprintf(`---
 apiVersion: batch.paddlepaddle.org/v1

@@ -51,7 +51,7 @@ func letReadAll(t *testing.T, name string, rules map[string][]string) {
 	}
 }
 
-// planned is what plan -o json says, and its exit code.
+// planned returns what plan -o json says, and its exit code.
 func (u user) planned(t *testing.T, args ...string) (p plan.Plan, code int) {
 	t.Helper()
 	out, errOut, code := u.paddle(t.Context(), append([]string{"plan", "-o", "json"}, args...)...)

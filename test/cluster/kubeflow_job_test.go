@@ -35,7 +35,7 @@ import (
 // kubeflowChange is one difference from a plain job.
 type kubeflowChange func(*kubeflowv1.PaddleJob)
 
-// job is one of two workers, which run until the test ends them.
+// job returns one of two workers, which run until the test ends them.
 func job(space, name string, changes ...kubeflowChange) *kubeflowv1.PaddleJob {
 	j := &kubeflowv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 	two := int32(2)
@@ -118,7 +118,7 @@ func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) 
 	}))
 }
 
-// holds is the condition of a job that is True, nil if it is not.
+// holds returns the condition of a job that is True, nil if it is not.
 func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {

@@ -32,7 +32,7 @@ func (s *source) oneIn(n int) bool { return s.pick(n) == n-1 }
 
 func one[T any](s *source, of ...T) T { return of[s.pick(len(of))] }
 
-// maybe is a pointer to one of some values, or nil.
+// maybe returns a pointer to one of some values, or nil.
 func maybe[T any](s *source, of ...T) *T {
 	at := s.pick(len(of) + 1)
 	if at == 0 {
@@ -41,7 +41,7 @@ func maybe[T any](s *source, of ...T) *T {
 	return &of[at-1]
 }
 
-// some are up to most of what is drawn.
+// some returns up to most of what is drawn.
 func some[T any](s *source, most int, draw func() T) (all []T) {
 	for range s.pick(most + 1) {
 		all = append(all, draw())
@@ -54,7 +54,7 @@ const specs = "specs"
 
 var long = strings.Repeat("long", 16)
 
-// config is a controller's.
+// config returns a controller's.
 func (s *source) config() builder.Config {
 	return builder.Config{
 		DefaultIntranet: one(s, v1.PodIP, v1.Service), BarrierImage: one(s, "barrier", ""), BarrierTimeout: time.Minute,
@@ -62,7 +62,7 @@ func (s *source) config() builder.Config {
 	}
 }
 
-// job is a job as users write them, well or badly.
+// job returns a job as users write them, well or badly.
 func (s *source) job() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
 		Namespace: specs, Name: one(s, "job", "a", "1job", "a.b", long[:50], long[:63], long),
@@ -123,7 +123,7 @@ func (s *source) role() *v1.ResourceSpec {
 	}
 }
 
-// texts are labels or annotations.
+// texts returns labels or annotations.
 func (s *source) texts() map[string]string {
 	if !s.oneIn(4) {
 		return nil
@@ -137,7 +137,7 @@ func (s *source) quantity() resource.Quantity {
 	return resource.MustParse(one(s, "1", "100m", "2Gi", "0", "-1", "1n", "1e30"))
 }
 
-// template is a pod as users write them, well or badly.
+// template returns a pod as users write them, well or badly.
 func (s *source) template() corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: s.texts(), Annotations: s.texts()}}
 	spec := &template.Spec

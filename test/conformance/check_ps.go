@@ -187,7 +187,7 @@ func (g *Gang) checkHeter(pod *Pod, role rules.PSRole, trainers, heter []Pod, pr
 	}
 }
 
-// split is a list without entries where the variable is not set.
+// split returns a list without entries where the variable is not set.
 func split(list string) []string {
 	if list == "" {
 		return nil

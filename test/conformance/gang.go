@@ -138,7 +138,7 @@ func (g *Gang) CheckCommand(command, frontEnd string, release rules.Release) (ra
 	return run.ranks, err
 }
 
-// releases are those whose launchers are judged. Elastic training by variables works since V26.
+// releases returns those whose launchers are judged. Elastic training by variables works since V26.
 func (g *Gang) releases() []rules.Release {
 	all := rules.Releases()
 	switch {

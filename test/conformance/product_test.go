@@ -60,7 +60,7 @@ func (s shape) mode() conformance.Mode {
 	return conformance.Single
 }
 
-// effective is the intranet that the job gets.
+// effective returns the intranet that the job gets.
 func (s shape) effective() v1.Intranet {
 	if s.intranet == "" {
 		return s.fallback
@@ -118,7 +118,7 @@ func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	return &run{job: job, cfg: cfg, pods: pods, services: services}
 }
 
-// configMaps are those of the job as the controller makes them for its pods.
+// configMaps returns those of the job as the controller makes them for its pods.
 func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 	t.Helper()
 	addresses, gang := builder.ServiceAddresses(r.job), ""

@@ -114,7 +114,7 @@ spec:
   worker: {replicas: 2, template: {spec: {containers: [{name: paddle, image: paddle}]}}}
 `
 
-// job is the job that trains with a patch: null takes a field out.
+// job returns the job that trains with a patch: null takes a field out.
 func job(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
 	var object, change map[string]any
@@ -165,7 +165,7 @@ func readWrong(t *testing.T) map[string]wrongSpec {
 	return cases.Read[map[string]wrongSpec](t, "testdata/wrong.yaml")
 }
 
-// wrong is the job that trains with a patch in which LONG is a name of 254 letters.
+// wrong returns the job that trains with a patch in which LONG is a name of 254 letters.
 func wrong(t *testing.T, patch json.RawMessage) *unstructured.Unstructured {
 	t.Helper()
 	return job(t, strings.ReplaceAll(string(patch), "LONG", strings.Repeat("a", 254)))

@@ -28,7 +28,7 @@ const (
 
 const paddleVersion = "batch.paddlepaddle.org/v1"
 
-// Manifest is what a yaml block has to be judged as, completed where it shows a part of a PaddleJob.
+// Manifest returns what a yaml block has to be judged as, completed where it shows a part of a PaddleJob.
 func (b *Block) Manifest() (text string, by Judge, err error) {
 	text = strings.Join(b.Lines, "\n") + "\n"
 	first, _, _ := strings.Cut(text, "\n---\n")
@@ -63,7 +63,7 @@ func (b *Block) Manifest() (text string, by Judge, err error) {
 	return "", "", fmt.Errorf("line %d: the fields are of no known object: write a whole object, a part of a PaddleJob, or a comment why it is not checked", b.Line)
 }
 
-// completed is a whole PaddleJob of a part: what the part leaves out is the least that makes a job.
+// completed returns a whole PaddleJob of a part: what the part leaves out is the least that makes a job.
 func completed(part map[string]any, line int) (string, Judge, error) {
 	job := map[string]any{
 		"apiVersion": paddleVersion, "kind": "PaddleJob", "metadata": map[string]any{"name": fmt.Sprintf("line-%d", line)},

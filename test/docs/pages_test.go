@@ -170,7 +170,7 @@ func TestPicturesShowTheSame(t *testing.T) {
 	}
 }
 
-// all are the texts that a pattern finds in Go files, such as the names of reasons.
+// all returns the texts that a pattern finds in Go files, such as the names of reasons.
 func all(t *testing.T, pattern string, files ...string) (found []string) {
 	t.Helper()
 	for _, file := range files {

@@ -67,7 +67,7 @@ func others(ctx context.Context, p *live.Plane) error {
 	return client.Apply(ctx, "", "test-docs", objects...)
 }
 
-// shell is where the commands of a page are typed.
+// shell returns where the commands of a page are typed.
 func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
 	t.Helper()
 	top, err := filepath.Abs(root)
@@ -88,7 +88,7 @@ func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
 	return s
 }
 
-// english are the pages that are run: their translations have the same code.
+// english returns the pages that are run: their translations have the same code.
 func english(t *testing.T) (pages []*docs.Page) {
 	t.Helper()
 	all, err := docs.Load(os.DirFS(root))
@@ -166,7 +166,7 @@ func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 	}
 }
 
-// kubeconfig is a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
+// kubeconfig returns a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
 func kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
 	t.Cleanup(func() { deleteJobs(t, namespace) })

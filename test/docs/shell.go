@@ -64,7 +64,7 @@ func (b *Block) Fault() error {
 	return nil
 }
 
-// Steps are the commands of a block: all of a sh block at once, and of a console block each that follows "$ ".
+// Steps returns the commands of a block: all of a sh block at once, and of a console block each that follows "$ ".
 func (b *Block) Steps() []Step {
 	if b.Language == "sh" {
 		return []Step{{Line: b.Line, Command: strings.Join(withoutMake(b.Lines), "\n")}}
@@ -96,7 +96,7 @@ func withoutMake(lines []string) []string {
 // Reads reports whether the command changes nothing, so that it may be given again until it prints what it is to print.
 func (s Step) Reads() bool { return reading.MatchString(s.Command) }
 
-// Targets are the make targets that the page names, in blocks and in its text.
+// Targets returns the make targets that the page names, in blocks and in its text.
 func (p *Page) Targets() (targets []string) {
 	add := func(text string) {
 		if found := making.FindStringSubmatch(text); found != nil {
@@ -219,7 +219,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\s+`), " "},
 }
 
-// normal is a line without what varies. Columns move with ages, so that blanks count as one.
+// normal returns a line without what varies. Columns move with ages, so that blanks count as one.
 func normal(line string) string {
 	for _, v := range varying {
 		line = v.pattern.ReplaceAllString(line, v.as)

@@ -27,7 +27,7 @@ var (
 // statement is a command or sentence of a page, and the test that covers it.
 type statement struct{ page, section, text, folder, test string }
 
-// statements are those of a page that a comment is above of, or behind.
+// statements returns those of a page that a comment is above of, or behind.
 func statements(page, text string) (found []statement) {
 	section, fenced := "", false
 	lines := strings.Split(text, "\n")

@@ -30,7 +30,7 @@ func Chinese(file string) bool {
 	return strings.HasPrefix(file, inChinese) || strings.HasSuffix(strings.TrimSuffix(file, path.Ext(file)), ".zh")
 }
 
-// Translation is the path of a file's translation, or of the file that one translates.
+// Translation returns the path of a file's translation, or of the file that one translates.
 func Translation(file string) string {
 	if rest, found := strings.CutPrefix(file, inChinese); found {
 		return inEnglish + rest
@@ -86,7 +86,7 @@ func firstDifference(page, translation *Page) string {
 	return "one of them ends early"
 }
 
-// linksOf are the links of a section of the page, sorted, each to the English file and without its anchor, which is translated.
+// linksOf returns the links of a section of the page, sorted, each to the English file and without its anchor, which is translated.
 func (p *Page) linksOf(section *Section) []string {
 	links := make([]string, 0, len(section.Links))
 	for _, link := range section.Links {
@@ -105,14 +105,14 @@ func (p *Page) linksOf(section *Section) []string {
 	return links
 }
 
-// numbers are those of the section's text, sorted. Targets of links are compared by themselves.
+// numbers returns those of the section's text, sorted. Targets of links are compared by themselves.
 func (s *Section) numbers() []string {
 	numbers := number.FindAllString(target.ReplaceAllString(strings.Join(s.Text, "\n"), ""), -1)
 	slices.Sort(numbers)
 	return numbers
 }
 
-// unremarked are the block's lines without remarks, and without lines that are nothing else.
+// unremarked returns the block's lines without remarks, and without lines that are nothing else.
 func (b *Block) unremarked() (lines []string) {
 	for _, line := range b.Lines {
 		if bare := strings.TrimRight(remark.ReplaceAllString(line, ""), " "); bare != "" || line == "" {

@@ -71,7 +71,7 @@ func (d *driver) wait(what string, try func(context.Context) error) {
 	}
 }
 
-// truth is what the API server has of the gang, in words: who stands still, the controller or what it looks at?
+// truth returns what the API server has of the gang, in words: who stands still, the controller or what it looks at?
 func (d *driver) truth() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -272,7 +272,7 @@ func (d *driver) succeed() {
 	}
 }
 
-// workersThatRun are the names of the workers that run now, read from the pods and not from the job's status.
+// workersThatRun returns the names of the workers that run now, read from the pods and not from the job's status.
 func (d *driver) workersThatRun() (workers []string) {
 	d.t.Helper()
 	d.wait("the list of workers", func(ctx context.Context) error {

@@ -29,7 +29,7 @@ type edit struct {
 	patch map[string]any
 }
 
-// edited is a scenario in which a user edits objects of the running job. The controller restores them, and the pods stay.
+// edited returns a scenario in which a user edits objects of the running job. The controller restores them, and the pods stay.
 func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[string]edit) *scenario {
 	return &scenario{name: name, job: job, drive: func(d *driver) {
 		d.awaitRunning(ps, worker, 0, 0)

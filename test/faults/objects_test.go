@@ -125,7 +125,7 @@ func objects(namespace string) (map[string]string, error) {
 	return all, nil
 }
 
-// essence is an object's kind and name, and its text.
+// essence returns an object's kind and name, and its text.
 func essence(object *unstructured.Unstructured) (key, text string, err error) {
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
@@ -182,7 +182,7 @@ func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]
 	return last, err == nil
 }
 
-// settled is what is in the namespace once nothing changes any more.
+// settled returns what is in the namespace once nothing changes any more.
 func (d *driver) settled() map[string]string {
 	d.t.Helper()
 	var last map[string]string

@@ -107,14 +107,14 @@ func (p *proxy) from(inject injector) {
 	p.inject = inject
 }
 
-// written are the writes that came so far, in words.
+// written returns the writes that came so far, in words.
 func (p *proxy) written() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.writes...)
 }
 
-// kubeconfig is the path of a kubeconfig with the controller's permissions that leads through the proxy.
+// kubeconfig returns the path of a kubeconfig with the controller's permissions that leads through the proxy.
 func (p *proxy) kubeconfig(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(cluster.ComponentKubeconfig(sandbox.Controller))

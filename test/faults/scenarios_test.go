@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// someScenarios are those of a name, or all that there are where everything is to be tried.
+// someScenarios returns those of a name, or all that there are where everything is to be tried.
 func someScenarios(names ...string) (some []*scenario) {
 	for _, l := range scenarios {
 		if thorough || slices.Contains(names, l.name) {
@@ -172,7 +172,7 @@ type past struct {
 	writes []string
 }
 
-// undisturbed is the past of a scenario without faults; it runs once.
+// undisturbed returns the past of a scenario without faults; it runs once.
 func (l *scenario) undisturbed(t *testing.T) *past {
 	t.Helper()
 	l.once.Do(func() {

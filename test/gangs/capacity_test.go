@@ -24,7 +24,7 @@ func amountsOf(list corev1.ResourceList) amounts {
 	return a
 }
 
-// requestOf is what a pod takes of a node. Simulated pods have no init containers that ask for more.
+// requestOf returns what a pod takes of a node. Simulated pods have no init containers that ask for more.
 func requestOf(pod *corev1.Pod) amounts {
 	sum := amounts{corev1.ResourcePods: 1000}
 	for i := range pod.Spec.Containers {

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// drawn is a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
+// drawn returns a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
 // a version.
 func drawn(name, bindings string) *gang {
 	return drawnOf(name, bindings, map[string]int{"s": 1, "w": 2})

@@ -74,7 +74,7 @@ func (g *gang) abandoned() []string {
 	return faults
 }
 
-// overtaker is a gang that began when the bound was over for g, and was whole before g was; nil if there is none.
+// overtaker returns a gang that began when the bound was over for g, and was whole before g was; nil if there is none.
 func overtaker(g *gang, gangs []*gang) *gang {
 	mine := g.minimum()
 	for _, other := range gangs {
@@ -121,7 +121,7 @@ type gang struct {
 	why    [2]string
 }
 
-// whole is how many bindings it took until the minimum was bound; false if it is not, or if the PodGroup was not seen yet.
+// whole returns how many bindings it took until the minimum was bound; false if it is not, or if the PodGroup was not seen yet.
 func (g *gang) whole() (int, bool) {
 	if g.members == 0 {
 		return 0, false
@@ -145,7 +145,7 @@ func (g *gang) whole() (int, bool) {
 	return 0, false
 }
 
-// minimum are the bindings up to the one that completed the minimum; all if none did.
+// minimum returns the bindings up to the one that completed the minimum; all if none did.
 func (g *gang) minimum() []binding {
 	if n, ok := g.whole(); ok {
 		return g.bindings[:n]
@@ -153,7 +153,7 @@ func (g *gang) minimum() []binding {
 	return g.bindings
 }
 
-// first are the bindings of the pods that come first in their tasks, as many as the minimum has: those that the scheduler
+// first returns the bindings of the pods that come first in their tasks, as many as the minimum has: those that the scheduler
 // places together. Pods beyond the minimum come later, on what other gangs have left.
 func (g *gang) first() []binding {
 	return slices.DeleteFunc(slices.Clone(g.bindings), func(b binding) bool { return b.index >= g.tasks[b.task] })
@@ -218,7 +218,7 @@ func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 	return s
 }
 
-// racks are those in which the minimum is bound: one, where one holds as many of each task as the minimum has. Which pods
+// racks returns those in which the minimum is bound: one, where one holds as many of each task as the minimum has. Which pods
 // those are is not asked, because Volcano makes them in no order, and the scheduler places those that it has seen.
 func (g *gang) racks(in *capacity) []string {
 	inRack := map[string][]binding{}
@@ -239,7 +239,7 @@ func (g *gang) racks(in *capacity) []string {
 	return slices.Sorted(maps.Keys(racks))
 }
 
-// requests are what the pods of the minimum take.
+// requests returns what the pods of the minimum take.
 func (g *gang) requests() []amounts {
 	var pods []amounts
 	for _, b := range g.first() {

@@ -38,8 +38,8 @@ type job struct {
 	raw    *vcbatch.Job
 }
 
-// mix are all kinds. They ask for more GPUs together than the 4000 that there are, or the 800 of a fifth. What runs in a node and what fits a rack
-// of ten nodes can be seen from the names: servers + workers x GPUs of each.
+// mix returns all kinds. Together they request more than the 4000 GPUs of the cluster, or the 800 of a fifth. The names show what
+// fits a node, and a rack of ten nodes: servers + workers x GPUs of each.
 func mix(t *testing.T) []*kind {
 	t.Helper()
 	var ctr vcbatch.Job
@@ -87,7 +87,7 @@ func inOneRack(trainers int32) func(*vcbatch.Job) {
 	}
 }
 
-// notPaddles is a job of four pods that nothing marks as Paddle's.
+// notPaddles returns a job of four pods that nothing marks as Paddle's.
 func notPaddles() *vcbatch.Job {
 	pods := role(4, 8, 8).Template
 	pods.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -148,7 +148,7 @@ func asks(cores, gpus int) corev1.ResourceRequirements {
 
 func forever() map[string]string { return map[string]string{sandbox.AnnotationRunFor: "forever"} }
 
-// mixed are all jobs, in an order that mixes the kinds and is always the same. Those that never fit come first, so that
+// mixed returns all jobs, in an order that mixes the kinds and is always the same. Those that never fit come first, so that
 // the queue admits their pods.
 func mixed(kinds []*kind) []job {
 	var all []job

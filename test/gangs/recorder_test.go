@@ -73,7 +73,7 @@ func (r *recorder) take(event watch.Event, arrived time.Time) {
 	}
 }
 
-// gang is that of a PodGroup. Pods and PodGroups come by two watches, so either may come first.
+// gang returns that of a PodGroup. Pods and PodGroups come by two watches, so either may come first.
 func (r *recorder) gang(name string) *gang {
 	if r.gangs[name] == nil {
 		r.gangs[name] = &gang{name: name, pods: map[string]int{}}
@@ -147,7 +147,7 @@ func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
 	}
 }
 
-// placedBefore are the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts their
+// placedBefore returns the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts their
 // capacity as used from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
 func (r *recorder) placedBefore(g *gang) map[string]bool {
 	placed := map[string]bool{}
@@ -157,7 +157,7 @@ func (r *recorder) placedBefore(g *gang) map[string]bool {
 	return placed
 }
 
-// list is all gangs, by name.
+// list returns all gangs, by name.
 func (r *recorder) list() []*gang {
 	var gangs []*gang
 	for _, g := range r.gangs {
@@ -176,7 +176,7 @@ func conditionOf(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// indexOf is a pod's number in its task.
+// indexOf returns a pod's number in its task.
 func indexOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[vcbatch.TaskIndex])
 	if err != nil {
@@ -185,7 +185,7 @@ func indexOf(pod *corev1.Pod) int {
 	return index
 }
 
-// versionOf is an object's place in the order of all that happened: the API server has one etcd, which gives a number to
+// versionOf returns an object's place in the order of all that happened: the API server has one etcd, which gives a number to
 // each write.
 func versionOf(object metav1.Object) uint64 {
 	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)

@@ -26,7 +26,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// kubeconfig is a file with the permissions of a service account and no others.
+// kubeconfig returns a file with the permissions of a service account and no others.
 func kubeconfig(t *testing.T, namespace, account string) string {
 	t.Helper()
 	token, err := cluster.Kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})

@@ -105,7 +105,7 @@ var (
 	matcher   = regexp.MustCompile(`(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
 )
 
-// served are the values of each label of each metric.
+// served returns the values of each label of each metric.
 func served(samples map[string]float64) map[string]map[string][]string {
 	all := map[string]map[string][]string{}
 	for sample := range samples {
@@ -120,7 +120,7 @@ func served(samples map[string]float64) map[string]map[string][]string {
 	return all
 }
 
-// faults are what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
+// faults returns what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
 // label must be there, and where a label must be one value, that value.
 func faults(samples map[string]float64, queries []query) (wrong []string) {
 	values := served(samples)

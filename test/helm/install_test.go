@@ -66,7 +66,7 @@ func awaitRestart(t *testing.T, namespace, name string) {
 	})
 }
 
-// running is what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
+// running returns what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
 func running(t *testing.T, namespace string) []string {
 	t.Helper()
 	var all []string
@@ -240,7 +240,7 @@ const theCRD = "paddlejobs.batch.paddlepaddle.org"
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// columns are what kubectl get pdj shows.
+// columns returns what kubectl get pdj shows.
 func columns(t *testing.T) []any {
 	t.Helper()
 	crd, err := cluster.Dynamic.Resource(crds).Get(t.Context(), theCRD, metav1.GetOptions{})

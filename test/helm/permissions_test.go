@@ -255,7 +255,7 @@ func right(verb, group, resource, subresource string) string {
 	return verb + " " + resource
 }
 
-// granted are the permissions of every role that is bound to an account.
+// granted returns the permissions of every role that is bound to an account.
 func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()

@@ -92,7 +92,7 @@ func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
 	require.Equal(t, apply(plain), replaced, "over Volcano's it is the same as where there was none")
 }
 
-// stored is how the API server has objects now, each in every particular; of a Deployment without what counts its changes.
+// stored returns how the API server has objects now, each in every particular; of a Deployment without what counts its changes.
 func stored(t *testing.T, objects []*unstructured.Unstructured) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -204,7 +204,7 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 
 const imagePod = "paddle-scheduler-image"
 
-// documented are the commands of the one block of deploy/docs/how-to/enable-the-plugin.md that contains the text.
+// documented returns the commands of the one block of deploy/docs/how-to/enable-the-plugin.md that contains the text.
 func documented(t *testing.T, text string) string {
 	t.Helper()
 	page, err := os.ReadFile(root + "/deploy/docs/how-to/enable-the-plugin.md")

@@ -280,7 +280,7 @@ func awaitPodGroup(t *testing.T, job *v1.PaddleJob, want func(*vcscheduling.PodG
 	return found
 }
 
-// managers are those that ever wrote a part of an object other than its status.
+// managers returns those that ever wrote a part of an object other than its status.
 func managers(object metav1.Object) []string {
 	var names []string
 	for _, entry := range object.GetManagedFields() {

@@ -30,7 +30,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// pluginReason is the reason for which the plugin says that a gang is not placed, "" if it gives none.
+// pluginReason returns the reason for which the plugin says that a gang is not placed, "" if it gives none.
 func pluginReason(group *vcscheduling.PodGroup) string {
 	for _, c := range group.Status.Conditions {
 		if c.Type == "PaddleScheduled" && c.Status == corev1.ConditionFalse {

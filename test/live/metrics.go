@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Metrics are what a component serves to Prometheus now: values by name and labels, as they are written there. Scheduler,
+// Metrics returns what a component serves to Prometheus now: values by name and labels, as they are written there. Scheduler,
 // VolcanoController and Controller serve some.
 func (p *Plane) Metrics(ctx context.Context, component string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Address(component)+"/metrics", http.NoBody)
@@ -97,7 +97,7 @@ func (p *Plane) AwaitCycles(t testing.TB, more int) {
 	}
 }
 
-// Memory is what a component has in memory now, and the most that it ever had, in MiB (proc(5), VmRSS and VmHWM).
+// Memory returns what a component has in memory now, and the most that it ever had, in MiB (proc(5), VmRSS and VmHWM).
 func (p *Plane) Memory(component string) (now, most float64, err error) {
 	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
 		if c.Name != component {

@@ -56,7 +56,7 @@ const longestName = 60
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// namespaceName is the end of a test's name, where names of subtests differ, in the form that Kubernetes wants.
+// namespaceName returns the end of a test's name, where names of subtests differ, in the form that Kubernetes wants.
 func namespaceName(test string) string {
 	name := unfit.ReplaceAllString(strings.ToLower(test), "-")
 	return strings.Trim(name[max(0, len(name)-longestName):], "-")

@@ -99,7 +99,7 @@ func TestManifestsNameNoRegistry(t *testing.T) {
 	require.Equal(t, 3, found)
 }
 
-// barrierImage is the image of the init container, as the controller's flag has it.
+// barrierImage returns the image of the init container, as the controller's flag has it.
 func barrierImage(t *testing.T, args []string) string {
 	t.Helper()
 	const flag = "--barrier-image="
@@ -108,7 +108,7 @@ func barrierImage(t *testing.T, args []string) string {
 	return strings.TrimPrefix(args[at], flag)
 }
 
-// instructions are the lines of a Dockerfile without comments.
+// instructions returns the lines of a Dockerfile without comments.
 func instructions(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)

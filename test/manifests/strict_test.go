@@ -179,7 +179,7 @@ func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(plugin.ReplaceAllString(ours, "")))
 }
 
-// volcanoModule is the folder of Volcano's module.
+// volcanoModule returns the folder of Volcano's module.
 func volcanoModule(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()

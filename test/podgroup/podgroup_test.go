@@ -20,7 +20,7 @@ import (
 // seed is printed with every failure; another one makes other jobs.
 const seed = 20260101
 
-// priorities are those of vcjob.Shared.
+// priorities returns those of vcjob.Shared.
 func priorities(class string) int32 {
 	return map[string]int32{"low": 10, "medium": 100, "high": 1000}[class]
 }

@@ -47,7 +47,7 @@ func (d generator) list() corev1.ResourceList {
 	return list
 }
 
-// resources are requests only, limits only, both mixed, or nothing.
+// resources returns requests only, limits only, both mixed, or nothing.
 func (d generator) resources() corev1.ResourceRequirements {
 	return pick(d,
 		corev1.ResourceRequirements{Requests: d.list()}, corev1.ResourceRequirements{Limits: d.list()},
@@ -83,7 +83,7 @@ func (d generator) template() corev1.PodTemplateSpec {
 	return template
 }
 
-// volcanoJob is any Job that Volcano's webhook accepts.
+// volcanoJob returns any Job that Volcano's webhook accepts.
 func (d generator) volcanoJob(name string) *vcbatch.Job {
 	job := &vcbatch.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train"},
@@ -121,7 +121,7 @@ func (d generator) topology() *vcbatch.NetworkTopologySpec {
 	}
 }
 
-// paddleJob is any PaddleJob that has what it needs to train.
+// paddleJob returns any PaddleJob that has what it needs to train.
 func (d generator) paddleJob(name string) *v1.PaddleJob {
 	role := func() *v1.ResourceSpec { return &v1.ResourceSpec{Replicas: 1 + d.Int32N(5), Template: d.template()} }
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train", UID: "p"}, Spec: v1.PaddleJobSpec{Worker: role()}}

@@ -122,7 +122,7 @@ func (j *journal) read(ctx context.Context, pod *corev1.Pod, container string) {
 	})
 }
 
-// podsOf is how many pods of a role there are or were.
+// podsOf returns how many pods of a role there are or were.
 func (j *journal) podsOf(role string) (count int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,7 +134,7 @@ func (j *journal) podsOf(role string) (count int) {
 	return count
 }
 
-// containers is how many containers of a name have started.
+// containers returns how many containers of a name have started.
 func (j *journal) containers(name string) (count int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -146,7 +146,7 @@ func (j *journal) containers(name string) (count int) {
 	return count
 }
 
-// said are the lines with a text that the containers of a role's pods, or of all, have logged.
+// said returns the lines with a text that the containers of a role's pods, or of all, have logged.
 func (j *journal) said(role, text string) []line {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -35,7 +35,7 @@ import (
 // holdEnv makes this program hold a sandbox in the folder that the variable names, until the program is killed.
 const holdEnv = "REAL_TEST_HOLDS"
 
-// bareOptions are those of a sandbox of Volcano alone with a real node that has the trainer.
+// bareOptions returns those of a sandbox of Volcano alone with a real node that has the trainer.
 func bareOptions(state string, images ...string) sandbox.Options {
 	return sandbox.Options{
 		StateDir: state, StockScheduler: true, WithoutController: true, Topology: sandbox.Uniform(1), Progress: os.Stdout,

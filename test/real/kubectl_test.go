@@ -104,7 +104,7 @@ func TestNodeAgentsRestart(t *testing.T) {
 	require.NoError(t, promiseGPUs(context.WithoutCancel(t.Context())), "the restart of the kubelet has reset them")
 }
 
-// paddle is what kubectl paddle says about the trial.
+// paddle returns what kubectl paddle says about the trial.
 func (r *trial) paddle(ctx context.Context, args ...string) (out, errOut string, code int) {
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", r.namespace}, args...)

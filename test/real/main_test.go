@@ -114,7 +114,7 @@ func promiseGPUs(ctx context.Context) error {
 	return nil
 }
 
-// onEveryChange are the cases that every change is tested with; make test-all tests all.
+// onEveryChange returns the cases that every change is tested with; make test-all tests all.
 func onEveryChange[T any](cases map[string]T, names ...string) map[string]T {
 	if live.All() {
 		return cases

@@ -42,7 +42,7 @@ func newTrial(t *testing.T, job string) *trial {
 	return r
 }
 
-// models is where the job's model is written.
+// models returns where the job's model is written.
 func (r *trial) models() string { return filepath.Join(r.folder, "models") }
 
 // create submits a job whose pods have been fitted.
@@ -114,12 +114,12 @@ func (r *trial) model(t *testing.T) (written train.State) {
 // change is one difference from a plain job.
 type change func(*v1.PaddleJob)
 
-// psJob is a job of two servers and two workers, whose pods stay after the end.
+// psJob returns a job of two servers and two workers, whose pods stay after the end.
 func (r *trial) psJob(changes ...change) *v1.PaddleJob {
 	return r.workersOnly(append([]change{func(job *v1.PaddleJob) { job.Spec.PS = role(2) }}, changes...)...)
 }
 
-// workersOnly is a job of two workers.
+// workersOnly returns a job of two workers.
 func (r *trial) workersOnly(changes ...change) *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: r.job, Namespace: r.namespace}}
 	job.Spec.Worker, job.Spec.CleanPodPolicy = role(2), v1.CleanNever
@@ -166,7 +166,7 @@ func workers(replicas int32) change {
 // launched has Paddle's launcher start the program.
 var launched = starts("python", "-m", "paddle.distributed.launch", "train.py")
 
-// starts is the command of all roles.
+// starts returns the command of all roles.
 func starts(words ...string) change {
 	return func(job *v1.PaddleJob) {
 		for _, spec := range roles(job) {
@@ -175,7 +175,7 @@ func starts(words ...string) change {
 	}
 }
 
-// variable is a setting of the trainer, in each role that there is so far.
+// variable returns a setting of the trainer, in each role that there is so far.
 func variable(name, value string) change {
 	return func(job *v1.PaddleJob) {
 		for _, spec := range roles(job) {

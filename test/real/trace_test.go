@@ -25,7 +25,7 @@ var restless = []string{
 	"kernel/random/", "net/netfilter/nf_conntrack_count", "vm/stat_refresh",
 }
 
-// trace is everything on this machine that a real node could leave behind, one thing a line.
+// trace returns everything on this machine that a real node could leave behind, one thing a line.
 func trace(t *testing.T, state string) (out []string) {
 	t.Helper()
 	add := func(kind string, text ...any) { out = append(out, kind+": "+strings.TrimSpace(fmt.Sprintln(text...))) }

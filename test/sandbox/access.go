@@ -54,7 +54,7 @@ func writeKubeconfig(path, server string, ca []byte, namespace string, c credent
 	return nil
 }
 
-// adminConfig is the administrator's client configuration, without a rate limit.
+// adminConfig returns the administrator's client configuration, without a rate limit.
 func adminConfig(server string, ca []byte, admin identity) *rest.Config {
 	return &rest.Config{
 		Host: server, QPS: -1,

@@ -226,7 +226,7 @@ func until(ctx context.Context, what string, try func(context.Context) error) er
 	}
 }
 
-// pause is what follows a look: looks that are dear, as lists of 5,000 nodes, delay what they wait for.
+// pause returns what follows a look: looks that are dear, as lists of 5,000 nodes, delay what they wait for.
 func pause(took time.Duration) time.Duration {
 	return min(max(pollEvery, 4*took), pollMost)
 }

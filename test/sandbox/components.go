@@ -156,7 +156,7 @@ func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
 // working folder: the path of a socket must be short.
 const socketEnv = "DEBUG_SOCKET_DIR=sockets"
 
-// controllerFlags are the flags of paddlejob-controller that its Deployment does not have. Metrics are open to this machine.
+// controllerFlags returns the flags of paddlejob-controller that its Deployment does not have. Metrics are open to this machine.
 func controllerFlags(l layout, http int) flags {
 	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http), "metrics-address": ""}
 }

@@ -139,7 +139,7 @@ func readManifest(path string) (*manifest, error) {
 	}
 }
 
-// prerequisites are the objects that a component needs, without what runs it: namespaces, accounts, roles, configuration.
+// prerequisites returns the objects that a component needs, without what runs it: namespaces, accounts, roles, configuration.
 func (m *manifest) prerequisites() []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, object := range m.objects {

@@ -91,7 +91,7 @@ func (o *Options) completeReal() error {
 	return nil
 }
 
-// simulatedNodes are those of kwok. If there is also a real node, kwok knows its own by an annotation.
+// simulatedNodes returns those of kwok. If there is also a real node, kwok knows its own by an annotation.
 func (o *Options) simulatedNodes() []*corev1.Node {
 	nodes := o.Topology.Nodes()
 	if o.Real != nil {
@@ -177,7 +177,7 @@ type realStart struct {
 // boxPorts are enough for all components: the ports of a box are opened before it is made.
 const boxPorts = 12
 
-// cgroup is the name of the box's cgroup, which a later sandbox in the same folder finds again.
+// cgroup returns the name of the box's cgroup, which a later sandbox in the same folder finds again.
 func (l layout) cgroup() string {
 	sum := sha256.Sum256([]byte(l))
 	return "paddle-sandbox-" + hex.EncodeToString(sum[:4])

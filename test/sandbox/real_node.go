@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
-// partsDir is where Debian's packages are unpacked, in the clone.
+// partsDir returns where Debian's packages are unpacked, in the clone.
 func partsDir(root string) string { return filepath.Join(root, "_output", "node") }
 
 // prepareNode gets the node's parts and writes its files.
@@ -85,7 +85,7 @@ func (st *starter) writeImages(mode box.Mode) error {
 // barrierFlag names, in the controller's arguments, the image that pods run first.
 const barrierFlag = "--barrier-image="
 
-// barrierImage is the image in the controller's arguments; the last one counts.
+// barrierImage returns the image in the controller's arguments; the last one counts.
 func barrierImage(args []string) (name string) {
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, barrierFlag); ok {

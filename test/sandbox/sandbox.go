@@ -45,19 +45,19 @@ type Sandbox struct {
 // endGrace is how long a component may take to end; nothing it could still save is needed.
 const endGrace = 2 * time.Second
 
-// StateDir is the folder of everything that the sandbox writes.
+// StateDir returns the folder of everything that the sandbox writes.
 func (s *Sandbox) StateDir() string { return string(s.layout) }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (s *Sandbox) Kubeconfig() string { return s.layout.adminKubeconfig() }
 
-// RESTConfig is the administrator's client configuration, without limits on the client's side.
+// RESTConfig returns the administrator's client configuration, without limits on the client's side.
 func (s *Sandbox) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
-// Logs is the path of a component's log.
+// Logs returns the path of a component's log.
 func (s *Sandbox) Logs(component string) string { return s.layout.logs(component) }
 
-// Address is the host and port where a component serves its metrics over plain HTTP: Scheduler, VolcanoController and
+// Address returns the host and port where a component serves its metrics over plain HTTP: Scheduler, VolcanoController and
 // Controller do. It is empty for others, and for those that were left out.
 func (s *Sandbox) Address(component string) string { return s.addresses[component] }
 
@@ -198,7 +198,7 @@ func (s *Sandbox) Stop() error {
 	return errors.Join(errs...)
 }
 
-// clients are the components that talk to the API server.
+// clients returns the components that talk to the API server.
 func clients(all map[string]*process) []string {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(name string) bool { return name == Etcd || name == APIServer })
 }
@@ -261,5 +261,5 @@ func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	}
 }
 
-// ComponentKubeconfig is the path of a component's kubeconfig, with the permissions of its manifest.
+// ComponentKubeconfig returns the path of a component's kubeconfig, with the permissions of its manifest.
 func (s *Sandbox) ComponentKubeconfig(component string) string { return s.layout.kubeconfig(component) }

@@ -240,7 +240,7 @@ func (st *starter) prepare() error {
 	return nil
 }
 
-// schedulerConf is what the scheduler's own manifest says, unless the options do.
+// schedulerConf returns what the scheduler's own manifest says, unless the options do.
 func (st *starter) schedulerConf() (string, error) {
 	if st.options.SchedulerConf != "" {
 		return st.options.SchedulerConf, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// ctr is a Volcano Job like the documentation's CTR example: servers that never end, and trainers that end it.
+// ctr returns a Volcano Job like the documentation's CTR example: servers that never end, and trainers that end it.
 func ctr(name string, policy corev1.RestartPolicy, trainer notes) *batchv1alpha1.Job {
 	restart := []batchv1alpha1.LifecyclePolicy{
 		{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartJobAction},

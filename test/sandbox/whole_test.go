@@ -89,7 +89,7 @@ func requirePermissions(t *testing.T, e *env, namespace, account, path string) {
 	require.Positive(t, bound)
 }
 
-// arguments are what a component's process was started with.
+// arguments returns what a component's process was started with.
 func arguments(t *testing.T, e *env, name string) []string {
 	t.Helper()
 	for _, status := range sandbox.ComponentStatuses(e.StateDir()) {

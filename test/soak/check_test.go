@@ -26,7 +26,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// ended is a world with one finished job of two workers, of which pods are left.
+// ended returns a world with one finished job of two workers, of which pods are left.
 func ended(phase v1.Phase, pods ...corev1.PodPhase) *world {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job-0"}, Status: v1.PaddleJobStatus{
 		Phase: phase, Worker: &v1.ResourceStatus{Succeeded: 2},

@@ -77,7 +77,7 @@ func (a *actor) one(ctx context.Context) error {
 	return nil
 }
 
-// any is a job of the round that is not to be gone, nil if there is none of that sort.
+// any returns a job of the round that is not to be gone, nil if there is none of that sort.
 func (a *actor) any(sort func(*job) bool) *job {
 	var some []*job
 	for _, j := range a.jobs {
@@ -137,7 +137,7 @@ func (a *actor) delete(ctx context.Context) (bool, error) {
 	return true, a.remove(ctx, j)
 }
 
-// pod is any pod of the job that runs, nil if there is none.
+// pod returns any pod of the job that runs, nil if there is none.
 func (a *actor) pod(ctx context.Context, j *job) (*corev1.Pod, error) {
 	list, err := a.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "volcano.sh/job-name=" + j.name})
 	if err != nil {
@@ -251,7 +251,7 @@ var (
 	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// child is any object of a kind that belongs to one of the round's jobs, "" if there is none.
+// child returns any object of a kind that belongs to one of the round's jobs, "" if there is none.
 func (a *actor) child(ctx context.Context, kind schema.GroupVersionResource) (name string, of *job, err error) {
 	list, err := a.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil || len(list.Items) == 0 {

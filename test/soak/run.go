@@ -198,7 +198,7 @@ type Settings struct {
 	Patience time.Duration
 }
 
-// Default is what `make soak` runs.
+// Default returns what `make soak` runs.
 func Default() Settings {
 	return Settings{
 		For: 30 * time.Minute, Round: 2 * time.Minute, Pause: 150 * time.Millisecond, Seed: 1, Jobs: 25, Nodes: 30,

@@ -119,7 +119,7 @@ func ownerOf(object metav1.Object) types.UID {
 	return ""
 }
 
-// podsOf are the pods that a Volcano Job owns.
+// podsOf returns the pods that a Volcano Job owns.
 func (w *world) podsOf(owner types.UID) (own []*corev1.Pod) {
 	for i := range w.pods {
 		if ownerOf(&w.pods[i]) == owner {

@@ -58,7 +58,7 @@ var block = sync.OnceValue(func() int {
 	panic("no loopback addresses are free")
 })
 
-// newIP is a loopback address that no other process of the tests has.
+// newIP returns a loopback address that no other process of the tests has.
 func newIP() string {
 	n := addresses.Add(1)
 	return fmt.Sprintf("127.%d.%d.%d", block(), n/250+1, n%250+1)
@@ -201,7 +201,7 @@ func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 	require.Equal(t, 60, written.Steps)
 }
 
-// psGang is a job with servers, with gloo unless level is 0, known to each other by IPs or by names.
+// psGang returns a job with servers, with gloo unless level is 0, known to each other by IPs or by names.
 func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
 	t.Helper()
 	g := newGang(t)
@@ -236,7 +236,7 @@ func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
 	return g
 }
 
-// collectiveGang is a job without servers, started by the launcher.
+// collectiveGang returns a job without servers, started by the launcher.
 func collectiveGang(t *testing.T, trainers int, names bool) *gang {
 	t.Helper()
 	g := newGang(t)

@@ -72,7 +72,7 @@ func priority(name string, value int32) *schedulingv1.PriorityClass {
 	return &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
 }
 
-// UID is what [Controller.Create] gives to a job of this name, so that the name of its PodGroup is known before.
+// UID returns what [Controller.Create] gives to a job of this name, so that the name of its PodGroup is known before.
 func UID(job string) types.UID { return types.UID("uid-of-" + job) }
 
 // Create submits the job, and gives it what an API server would.

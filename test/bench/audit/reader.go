@@ -56,7 +56,7 @@ func (r *Reader) Each(see func(*auditv1.Event)) error {
 	}
 }
 
-// What is the verb and the resource of an entry, such as "update paddlejobs/status"; empty where no resource was asked for.
+// What returns the verb and the resource of an entry, such as "update paddlejobs/status"; empty where no resource was asked for.
 func What(e *auditv1.Event) string {
 	if e.ObjectRef == nil {
 		return ""

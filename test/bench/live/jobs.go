@@ -50,7 +50,7 @@ type JobSettings struct {
 	Patience time.Duration
 }
 
-// DefaultJobs are what the bars are for.
+// DefaultJobs returns what the bars are for.
 func DefaultJobs() JobSettings {
 	return JobSettings{Jobs: barJobs, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute}
 }
@@ -246,7 +246,7 @@ type JobReport struct {
 	Bars    []bars.Bar     `json:"bars"`
 }
 
-// turns are the kinds of the rounds in their order. The two kinds that are compared go first in turn; the third, which no bar
+// turns returns the kinds of the rounds in their order. The two kinds that are compared go first in turn; the third, which no bar
 // is about, has one round.
 func (s *JobSettings) turns() []string {
 	kinds := []string{kindBare}
@@ -307,7 +307,7 @@ func (s *JobSettings) report(rounds []JobRound) *JobReport {
 	return r
 }
 
-// ProcessorSeconds are what each process has used until the pods knew their peers, by process and kind, of each round: where
+// ProcessorSeconds returns what each process has used until the pods knew their peers, by process and kind, of each round: where
 // the machine's processors are all busy, the time is made of it.
 func (r *JobReport) ProcessorSeconds() map[string]map[string][]float64 {
 	used := map[string]map[string][]float64{}

@@ -122,7 +122,7 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 	return waits, nil
 }
 
-// newlyPlaced are the gangs below end that are placed and were not known, in the order in which they were; then they are.
+// newlyPlaced returns the gangs below end that are placed and were not known, in the order in which they were; then they are.
 func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
 	var found []int
 	for i := l.First; i < end; i++ {
@@ -135,7 +135,7 @@ func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
 	return found
 }
 
-// gpus are how many a rack has.
+// gpus returns how many a rack has.
 func (at *site) gpus(rack string) (sum int) {
 	for _, node := range at.cluster.Nodes() {
 		if node.Labels[sandbox.LabelRack] == rack {

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 )
 
-// measured is a case of 4,000 pods with three rounds of three schedulers.
+// measured returns a case of 4,000 pods with three rounds of three schedulers.
 func measured(nodes int, form string, paddle float64) Case {
 	c := Case{Nodes: nodes, Pods: 4000, Gangs: 200, Gang: 20, Form: form}
 	for who, rates := range map[string][]float64{Stock: {50, 40, 90}, Paddle: {310, 290, paddle}, Limit: {500, 400, 390}} {

@@ -134,7 +134,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 	return turn, end()
 }
 
-// turn is what became of a load.
+// turn returns what became of a load.
 func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
 	turn = Turn{Figures: figures, Calls: p.history.Calls(), Late: p.history.Late()}
 	turn.Processes, err = mark.Since(p.Plane)
@@ -211,7 +211,7 @@ var binders = map[string]binder{
 	Limit:         {"", volcanoUser, "volcano"},
 }
 
-// order is whose turn it is in a round of a form. Each round begins with another scheduler; the limit follows the one
+// order returns whose turn it is in a round of a form. Each round begins with another scheduler; the limit follows the one
 // that it repeats. The limit and the scheduler without gangs are for pods that exist: they make no sense for jobs.
 func order(schedulers []string, form string, round int) []string {
 	var groups [][]string

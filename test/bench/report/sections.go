@@ -112,7 +112,7 @@ func (s *Section) prompt(r *live.Report) {
 	}
 }
 
-// rounds are the numbers of rounds that cases had, least first.
+// rounds returns the numbers of rounds that cases had, least first.
 func rounds(cases []live.Case) string {
 	had := map[int]bool{}
 	for i := range cases {

@@ -82,7 +82,7 @@ func byAllocation(in *instances.Loaded, free [][]int64, sign float64) chooser {
 	}
 }
 
-// best is the node of the least cost, then of the least name.
+// best returns the node of the least cost, then of the least name.
 func best(in *instances.Loaded, nodes []int, cost func(n int) float64) int {
 	chosen, least := -1, 0.0
 	for _, n := range nodes {
@@ -94,7 +94,7 @@ func best(in *instances.Loaded, nodes []int, cost func(n int) float64) int {
 	return chosen
 }
 
-// Renumbered is the same plan with the members of each role in index order along the tree.
+// Renumbered returns the same plan with the members of each role in index order along the tree.
 func Renumbered(plan []placement.Assignment) []placement.Assignment {
 	renumbered := slices.Clone(plan)
 	for lo := 0; lo < len(plan); {

@@ -71,7 +71,7 @@ type capacity struct {
 	pods   int
 }
 
-// fits is how many more pods each of some domains of one tier holds in whole slices.
+// fits returns how many more pods each of some domains of one tier holds in whole slices.
 func (l *layered) fits(lo, hi placement.DomainID) (all []capacity) {
 	for d := lo; d < hi; d++ {
 		tier, pods := l.in.Topology.TierOf(d)-placement.NodeTier, 0

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// drawn are the instances of `make bench-placement`, by their seeds, that tests measure.
+// drawn returns the instances of `make bench-placement`, by their seeds, that tests measure.
 func drawn() map[uint64]int {
 	if instances.Some(0, 1) == 0 {
 		return map[uint64]int{20: 200}

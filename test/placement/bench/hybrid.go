@@ -29,7 +29,7 @@ const (
 	hybridClusters  = 200
 )
 
-// hybridCases are two large jobs: 512 pods of 8 GPUs, and 1536 of 4 of which two make a tensor parallel group.
+// hybridCases returns two large jobs: 512 pods of 8 GPUs, and 1536 of 4 of which two make a tensor parallel group.
 func hybridCases() []job {
 	of := func(pods int, gpus int64, h placement.Parallelism) func(int) *placement.Demand {
 		d := instances.Ring(pods, []int64{8 * gpus, 32 * gpus, gpus})
@@ -70,7 +70,7 @@ func measureHybrid(s Settings, progress io.Writer) (*Hybrid, error) {
 	return h, nil
 }
 
-// acrossRacks is what the job of a loaded cluster sends over the borders of racks in a step, by who places it.
+// acrossRacks returns what the job of a loaded cluster sends over the borders of racks in a step, by who places it.
 func acrossRacks(seed uint64, index int) map[string]float64 {
 	in := instances.HybridCluster(seed, uint64(index))
 	d, t := in.Demand, in.Topology

@@ -85,7 +85,7 @@ func TestAKnownPlanIsChecked(t *testing.T) {
 	require.InDelta(t, 2, bruteforce.Best(in, dear, 1e6).Score[0], 1e-9)
 }
 
-// small is a job of servers and workers of 1 cpu on nodes of one rack with the given cpus.
+// small returns a job of servers and workers of 1 cpu on nodes of one rack with the given cpus.
 func small(t *testing.T, servers, workers int, cpus []int64, minimum int) *instances.Instance {
 	t.Helper()
 	spec := placement.TopologySpec{Resources: instances.Resources(), Tiers: placement.DefaultTiers("rack")}

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// seeds are random bytes of several lengths, the same every time.
+// seeds returns random bytes of several lengths, the same every time.
 func seeds(n int) (all [][]byte) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range n {
@@ -26,7 +26,7 @@ func seeds(n int) (all [][]byte) {
 	return all
 }
 
-// shown is what bytes say, for people.
+// shown returns what bytes say, for people.
 func shown(data []byte) string {
 	in, err := decode(data)
 	if err != nil {

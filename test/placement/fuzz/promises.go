@@ -117,7 +117,7 @@ func explains(t *placement.Topology, d *placement.Demand, o placement.Options, p
 	return nil
 }
 
-// picture is all that can be seen of what is free.
+// picture returns all that can be seen of what is free.
 func picture(t *placement.Topology) (seen []any) {
 	for v := placement.DomainID(0); v <= t.Root(); v++ {
 		seen = append(seen, append([]int64(nil), t.Free(v)...))

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Resources are the names of the columns of large clusters.
+// Resources returns the names of the columns of large clusters.
 func Resources() []string { return []string{"cpu", "memory", "nvidia.com/gpu"} }
 
 // Instance is one job on one topology.
@@ -26,7 +26,7 @@ type Instance struct {
 	Options  placement.Options
 }
 
-// Some is how many of its random cases a test draws: few, or all where everything is tested (make test-all).
+// Some returns how many of its random cases a test draws: few, or all where everything is tested (make test-all).
 func Some(few, all int) int {
 	if os.Getenv("TEST_ALL") == "1" {
 		return all

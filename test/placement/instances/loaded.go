@@ -89,7 +89,7 @@ func (c *cluster) fill(load float64) {
 	c.Load = c.taken()
 }
 
-// taken is the share of all GPUs that jobs have.
+// taken returns the share of all GPUs that jobs have.
 func (c *cluster) taken() float64 {
 	return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/float64(gpusPerNode*len(c.Capacity))
 }

@@ -37,7 +37,7 @@ func Small(draw Source, limits Limits) *Instance {
 	return in
 }
 
-// Drawn is the small instance of a seed and an index.
+// Drawn returns the small instance of a seed and an index.
 func Drawn(seed, index uint64, limits Limits) *Instance {
 	return Small(source(seed, index).IntN, limits)
 }
@@ -62,7 +62,7 @@ func smallCluster(draw Source, most int) placement.TopologySpec {
 	return spec
 }
 
-// halves are two islands of 4 GPUs or more.
+// halves returns two islands of 4 GPUs or more.
 func halves(free int64) []placement.Island {
 	half := int(free) / 2
 	return []placement.Island{{Size: max(4, half), Free: half}, {Size: max(4, int(free)-half), Free: int(free) - half}}

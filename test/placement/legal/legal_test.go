@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	require.ErrorContains(t, legal.Check(costCluster(t), &placement.Demand{Pattern: 9}, nil), "pattern 9 is not known")
 }
 
-// laidOut is a demand whose roles are on the nodes named, "ps: n1 n1 n2": all of them placed by the assignments, members in
+// laidOut returns a demand whose roles are on the nodes named, "ps: n1 n1 n2": all of them placed by the assignments, members in
 // order. Roles are called ps, worker, heter1, heter2 and so on, or silent; a "*" marks a member that was placed before.
 func laidOut(t testing.TB, topology *placement.Topology, pattern placement.Pattern, gpus int64, lines ...string) (*placement.Demand, []placement.Assignment) {
 	t.Helper()

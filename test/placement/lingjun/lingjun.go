@@ -25,7 +25,7 @@ const (
 	pods        = 110
 )
 
-// Spec is the whole cluster, with nothing on it: 847 hosts in 119 racks of 3 blocks under one core. Resources are thousandths of
+// Spec returns the whole cluster, with nothing on it: 847 hosts in 119 racks of 3 blocks under one core. Resources are thousandths of
 // a CPU, bytes, pods and GPUs. A rack is a pair of psw and asw: equal asw below two psw are two racks. Prices are the planner's
 // defaults; bandwidths are not in the data.
 func Spec() placement.TopologySpec {

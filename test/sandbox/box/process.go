@@ -78,7 +78,7 @@ func outsidePID(proc string, parent, inside int) int {
 	return 0
 }
 
-// statusField is one line of /proc/PID/status.
+// statusField returns one line of /proc/PID/status.
 func statusField(status, name string) string {
 	for line := range strings.Lines(status) {
 		if key, value, ok := strings.Cut(line, ":"); ok && key == name {

@@ -32,7 +32,7 @@ type Settings struct {
 	Forward map[string]string `json:"forward,omitempty"`
 }
 
-// HardwareAddress is that of the bridge with an address: it is derived from the address, and so unique in its network.
+// HardwareAddress returns that of the bridge with an address: it is derived from the address, and so unique in its network.
 func HardwareAddress(bridge netip.Prefix) net.HardwareAddr {
 	return append(net.HardwareAddr{2, 0}, bridge.Addr().AsSlice()...)
 }

@@ -27,7 +27,7 @@ func (n Node) KubeletArgs(kubeconfig string, labels map[string]string) []string 
 	}
 }
 
-// kubelet is the kubelet's configuration. Everything that would touch more than the box is switched off.
+// kubelet returns the kubelet's configuration. Everything that would touch more than the box is switched off.
 func (n Node) kubelet() (string, error) {
 	config := map[string]any{
 		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",

@@ -19,7 +19,7 @@ import (
 // Packages are Debian's packages with the parts of a node that are not built from Go modules.
 func Packages() []string { return []string{"containerd", "containernetworking-plugins", "runc"} }
 
-// Tools are the programs that fetch and unpack them.
+// Tools returns the programs that fetch and unpack them.
 func Tools() []string { return []string{"apt-get", "dpkg"} }
 
 // versions is the file that says which packages a folder holds; it is written last.

@@ -85,7 +85,7 @@ func (t *traffic) draw() *cluster.Job {
 	return &job
 }
 
-// tooLarge is a job of one more GPU than there are.
+// tooLarge returns a job of one more GPU than there are.
 func (*traffic) tooLarge(name string) cluster.Job {
 	return cluster.Ring(name, nodes*int(machine.GPU)+1, worker)
 }

@@ -105,7 +105,7 @@ func weigh(t *placement.Topology, in *Instance, plan []placement.Assignment) (Ou
 	return Outcome{Placed: true, Cost: cost.WeightedBytes, Rack: cost.Tiers[rackTier].Bytes}, nil
 }
 
-// fitting is how many pods of a request fit into free, up to a number.
+// fitting returns how many pods of a request fit into free, up to a number.
 func fitting(free, request cluster.Amounts, most int) int {
 	for _, pair := range [][2]int64{{free.CPU, request.CPU}, {free.Memory, request.Memory}, {free.GPU, request.GPU}} {
 		if pair[1] > 0 {
@@ -115,7 +115,7 @@ func fitting(free, request cluster.Amounts, most int) int {
 	return most
 }
 
-// times is n pods of a request.
+// times returns n pods of a request.
 func times(request cluster.Amounts, n int) cluster.Amounts {
 	k := int64(n)
 	return cluster.Amounts{CPU: request.CPU * k, Memory: request.Memory * k, GPU: request.GPU * k}
@@ -163,7 +163,7 @@ const rackTier = placement.NodeTier + 1
 
 func vector(a cluster.Amounts) []int64 { return []int64{a.CPU, a.Memory, a.GPU} }
 
-// Topology is a fleet as the planner sees it, built without the plugin.
+// Topology returns a fleet as the planner sees it, built without the plugin.
 func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
 	spec := placement.TopologySpec{
 		Resources: []string{"cpu", "memory", "gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack", "block"),
@@ -179,7 +179,7 @@ func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
 	return t, nil
 }
 
-// Demand is a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
+// Demand returns a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
 func Demand(job *cluster.Job) *placement.Demand {
 	last := &job.Roles[len(job.Roles)-1]
 	d := instances.Ring(last.Pods, vector(last.Request))

@@ -72,7 +72,7 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 // queueNumber keeps what is drawn here apart from the scenarios'.
 const queueNumber = 1 << 20
 
-// queueOf is jobs of all kinds, the oldest first.
+// queueOf returns jobs of all kinds, the oldest first.
 func queueOf(rng *rand.Rand) []cluster.Job {
 	jobs := make([]cluster.Job, jobsPerQueue)
 	for i := range jobs {

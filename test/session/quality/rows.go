@@ -168,7 +168,7 @@ func measure(scenarios []Scenario, s Settings, progress io.Writer) ([]Row, *Summ
 	return all, sum(all, stock.Name), nil
 }
 
-// show is one line of a scenario's rows.
+// show returns one line of a scenario's rows.
 func show(rows []Row) string {
 	parts := []string{fmt.Sprintf("%s: placed %d of %d, cost %.1f", rows[0].Scenario, rows[0].PluginPlaced, rows[0].Clusters, rows[0].PluginCost)}
 	for i := range rows {

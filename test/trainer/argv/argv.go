@@ -18,7 +18,7 @@ const (
 	ERNIEKit      = "erniekit"
 )
 
-// Names are the programs that the image offers in addition to the trainer's own name.
+// Names returns the programs that the image offers in addition to the trainer's own name.
 func Names() []string { return []string{"bash", ERNIEKit, PaddleFormers, "python", "python3", "sh"} }
 
 // Command is what a command line asks for.

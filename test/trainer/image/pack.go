@@ -143,7 +143,7 @@ func (a *archive) index(value object) {
 	a.file("index.json", text)
 }
 
-// layer is the image's file system: the trainer, links to it under all names that it answers to, and a few folders.
+// layer returns the image's file system: the trainer, links to it under all names that it answers to, and a few folders.
 func layer(binary []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)

@@ -29,7 +29,7 @@ func (p *Process) Say(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Out, format+"\n", args...) // a log that cannot be written has no other place to say so
 }
 
-// Child is the process that this one starts with more variables.
+// Child returns the process that this one starts with more variables.
 func (p *Process) Child(more map[string]string) *Process {
 	child := *p
 	child.Env = maps.Clone(p.Env)
@@ -37,7 +37,7 @@ func (p *Process) Child(more map[string]string) *Process {
 	return &child
 }
 
-// ModelDir is where checkpoints and the model are written.
+// ModelDir returns where checkpoints and the model are written.
 func (p *Process) ModelDir() string {
 	if p.Options.ModelDir == "" {
 		return filepath.Join(p.Dir, "models")

@@ -39,7 +39,7 @@ func Cluster(nodes int) *sandbox.Topology {
 	return t
 }
 
-// Fit is how many gangs of what size are submitted to a cluster where gangs x gang pods were asked for: scale times as many
+// Fit returns how many gangs of what size are submitted to a cluster where gangs x gang pods were asked for: scale times as many
 // pods, and no more than four fifths of the cluster's GPUs. There are fewer gangs rather than smaller ones; of one gang
 // alone, the size is scaled.
 func Fit(gangs, gang, nodes int, scale float64) (int, int) {

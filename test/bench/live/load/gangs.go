@@ -50,7 +50,7 @@ type Load struct {
 	NoGPUs  bool
 }
 
-// Pods are how many there are in all.
+// Pods returns how many there are in all.
 func (l Load) Pods() int { return l.Gangs * l.Gang }
 
 // Name of a gang has no dash, by which its pods' names are cut.
@@ -129,8 +129,8 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 	return job
 }
 
-// rawJob is the Volcano Job that the controller would make of a PaddleJob, without anything of the controller's. Its pods first run the image barrier, as those of
-// the controller do to wait for each other; without one they have no init container.
+// rawJob returns the Volcano Job that the controller would create for a PaddleJob, without the controller's labels, annotations and
+// environment. Its pods first run the image barrier, as those of the controller do. Without one they have no init container.
 func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
 	raw, _ := builder.Job(job, builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.PodIP, BarrierImage: barrier})
 	raw.Labels, raw.Annotations, raw.OwnerReferences = nil, nil, nil

@@ -36,10 +36,10 @@ type Wait struct {
 	Max float64 `json:"max"`
 }
 
-// Work are the figures of one whose work began after the pods were there: it is timed from its first request.
+// Work returns the figures of one whose work began after the pods were there: it is timed from its first request.
 func (s *History) Work() Figures { return s.figures(s.begin) }
 
-// Whole are the figures of pods that came while all ran: they are timed from the first request in the namespace.
+// Whole returns the figures of pods that came while all ran: they are timed from the first request in the namespace.
 func (s *History) Whole() Figures { return s.figures(s.First) }
 
 func (s *History) figures(begin time.Time) Figures {
@@ -82,7 +82,7 @@ func WaitOf(waits []float64) Wait {
 	return Wait{P50: stats.Percentile(waits, 50), P99: stats.Percentile(waits, 99), Max: slices.Max(waits)}
 }
 
-// Writes are what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
+// Writes returns what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
 func (s *History) Writes() []*auditv1.Event {
 	var last time.Time
 	for _, pod := range s.Pods {
@@ -93,10 +93,10 @@ func (s *History) Writes() []*auditv1.Event {
 	return writes
 }
 
-// Late is how many writes came later than the last binding.
+// Late returns how many writes came later than the last binding.
 func (s *History) Late() int { return len(s.writes) - len(s.Writes()) }
 
-// Calls are what was asked since Watch.
+// Calls returns what was asked since Watch.
 func (s *History) Calls() Calls { return s.calls }
 
 func rate(n int, took time.Duration) float64 {

@@ -150,7 +150,7 @@ func body(e *auditv1.Event, into any) error {
 	return json.Unmarshal(e.RequestObject.Raw, into)
 }
 
-// Freed is when the last of a gang's pods was deleted, Placed when the last was bound; zero where one was not.
+// Freed returns when the last of a gang's pods was deleted, Placed when the last was bound; zero where one was not.
 func (s *History) Freed(gang string) time.Time {
 	return s.last(gang, func(p *Pod) time.Time { return p.Deleted })
 }
@@ -175,7 +175,7 @@ func (s *History) last(gang string, of func(*Pod) time.Time) time.Time {
 	return last
 }
 
-// Gang is the gang that a pod belongs to: names begin with the gang's, which has no dash.
+// Gang returns the gang that a pod belongs to: names begin with the gang's, which has no dash.
 func Gang(pod string) string {
 	gang, _, _ := strings.Cut(pod, "-")
 	return gang

@@ -33,7 +33,7 @@ func bound(second float64, pod string) *auditv1.Event {
 	return entry(second, "scheduler", "create", "pods", "binding", pod, `{"target":{"kind":"Node","name":"n"}}`)
 }
 
-// twoGangs is two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
+// twoGangs returns two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
 func twoGangs() *History {
 	s := New("ns")
 	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {

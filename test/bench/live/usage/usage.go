@@ -59,7 +59,7 @@ func Begin(p *live.Plane) (Mark, error) {
 	return mark, err
 }
 
-// Since is what the processes that run have used since; all that they have, where they were started later.
+// Since returns what the processes that run have used since; all that they have, where they were started later.
 func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 	busy, err := machine()
 	if err != nil {
@@ -100,7 +100,7 @@ func running(p *live.Plane) map[string]int {
 	return pids
 }
 
-// processor is the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where the process exited.
+// processor returns the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where the process exited.
 func processor(pid int) (float64, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -113,7 +113,7 @@ func processor(pid int) (float64, error) {
 	return stat.CPUTime(), nil
 }
 
-// machine is the time that its processors have been busy, in seconds. Guests' is in user's.
+// machine returns the time that its processors have been busy, in seconds. Guests' is in user's.
 func machine() (float64, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -79,7 +79,7 @@ func (e *Engine) Start(id int, job Job, steps float64) {
 	e.running = append(e.running, p)
 }
 
-// Next is when the next job ends if none starts before; infinity if none runs.
+// Next returns when the next job ends if none starts before; infinity if none runs.
 func (e *Engine) Next() float64 {
 	e.settle()
 	next := math.Inf(1)
@@ -115,7 +115,7 @@ func (e *Engine) Computing(each func(id int, share float64)) {
 	}
 }
 
-// Left is how many steps a job still has to do, and whether it runs.
+// Left returns how many steps a job still has to do, and whether it runs.
 func (e *Engine) Left(id int) (steps float64, running bool) {
 	for _, p := range e.running {
 		if p.id == id {
@@ -223,7 +223,7 @@ func (t *trainer) bindTo(binding []bool) {
 	}
 }
 
-// components are the groups of jobs of which each shares a link with another one of the group, in the order of their starts.
+// components returns the groups of jobs of which each shares a link with another one of the group, in the order of their starts.
 func components(sending []*progress, links int) (groups [][]*progress) {
 	owner := make([]int, links) // 0 is none
 	parent := make([]int, len(sending)+1)

@@ -63,7 +63,7 @@ func (t *trainer) send() {
 	}
 }
 
-// position is how many steps the trainer has done, parts included: of the sending, the part that the last flow has done.
+// position returns how many steps the trainer has done, parts included: of the sending, the part that the last flow has done.
 func (t *trainer) position() float64 {
 	computed, sent := 1.0, 0.0
 	if t.computing > 0 {

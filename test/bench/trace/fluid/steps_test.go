@@ -43,7 +43,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// drawn are random jobs on random links.
+// drawn returns random jobs on random links.
 func drawn(rng *rand.Rand) (bandwidth []float64, jobs []Job) {
 	for range 1 + rng.IntN(5) {
 		bandwidth = append(bandwidth, 0.5+rng.Float64())

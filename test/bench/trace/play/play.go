@@ -146,7 +146,7 @@ func (p *player) measure(until float64) {
 	})
 }
 
-// arrival is when the next job arrives.
+// arrival returns when the next job arrives.
 func (p *player) arrival() float64 {
 	if p.arrived == len(p.drawn.Jobs) {
 		return math.Inf(1)

@@ -21,7 +21,7 @@ func hosts(n int) cluster.Fleet {
 	return cluster.Shape{Nodes: n, PerRack: 2, RacksPerBlock: 1, Capacity: site.Machine}.Fleet()
 }
 
-// ring is a job of some GPUs whose steps take a second.
+// ring returns a job of some GPUs whose steps take a second.
 func ring(id, gpus int, arrival, steps float64) *workload.Job {
 	name := string(rune('a' + id))
 	return &workload.Job{
@@ -68,7 +68,7 @@ func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "1 jobs wait forever")
 }
 
-// drawn are a few dozen jobs for a few racks.
+// drawn returns a few dozen jobs for a few racks.
 func drawn(t *testing.T, s *site.Site, mix workload.Mix) *workload.Drawn {
 	t.Helper()
 	d, err := workload.Draw(philly.Rows(), workload.Settings{

@@ -36,7 +36,7 @@ func withServers(servers, workers, gpus int) *workload.Job {
 	return job
 }
 
-// onSite is a cluster of a fleet on which rules can be asked.
+// onSite returns a cluster of a fleet on which rules can be asked.
 func onSite(t *testing.T, fleet cluster.Fleet) (*opponents.Cluster, network) {
 	t.Helper()
 	c := opponents.New(fleet, nil)
@@ -187,7 +187,7 @@ func legal(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.P
 	}
 }
 
-// toCome is the sum of slowdowns to come of all jobs.
+// toCome returns the sum of slowdowns to come of all jobs.
 func toCome(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.Placement) (sum float64) {
 	t.Helper()
 	var all []opponents.Traffic

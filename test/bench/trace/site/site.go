@@ -54,7 +54,7 @@ func New(fleet cluster.Fleet, gbps Gbps) *Site {
 	return s
 }
 
-// Links are the bandwidths of all uplinks, in bytes per second.
+// Links returns the bandwidths of all uplinks, in bytes per second.
 func (s *Site) Links() []float64 {
 	links := make([]float64, len(s.Network.Widths)/2)
 	for i := range links {
@@ -131,7 +131,7 @@ func (s *Site) Leave(p *Placed) {
 	}
 }
 
-// Loads are what flows send over each uplink, out of its domain, by position in Links: what the formula of package fluid counts.
+// Loads returns what flows send over each uplink, out of its domain, by position in Links: what the formula of package fluid counts.
 func Loads(all []flows.Flow) []fluid.Load {
 	var loads []fluid.Load
 	at := map[int32]int{}

@@ -62,7 +62,7 @@ type Job struct {
 	Hybrid flows.Hybrid
 }
 
-// Ideal is how long the job trains if nothing slows it down.
+// Ideal returns how long the job trains if nothing slows it down.
 func (j *Job) Ideal() float64 { return j.Steps * j.Compute }
 
 // Gang reports whether the job has several pods.
