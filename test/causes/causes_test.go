@@ -156,7 +156,7 @@ func TestQueueThatHasItsShare(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// submit makes the cause and submits its job.
+// submit creates the cause and submits its job.
 func (c *cause) submit(t *testing.T) user {
 	t.Helper()
 	u := user(cluster.NamespaceNamed(t, c.Name))

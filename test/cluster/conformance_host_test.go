@@ -121,7 +121,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	awaitNothing(t, space) // other tests have the cluster for themselves
 }
 
-// submit makes a job of two servers and two workers in the network of the one node.
+// submit creates a job of two servers and two workers in the network of the one node.
 func submit(t *testing.T, space, name string) {
 	t.Helper()
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.Host}}

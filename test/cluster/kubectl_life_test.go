@@ -167,7 +167,7 @@ func TestWhyAJobDoesNotFit(t *testing.T) {
 	require.Equal(t, 1, code)
 }
 
-// letRead gives a user the right to read one kind in a namespace.
+// letRead permits a user to read one kind in a namespace.
 func letRead(t *testing.T, namespace, name, group, resource string) {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()

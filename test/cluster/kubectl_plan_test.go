@@ -19,7 +19,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// letReadAll gives a user the right to read kinds in the whole cluster.
+// letReadAll permits a user to read kinds in the whole cluster.
 func letReadAll(t *testing.T, name string, rules map[string][]string) {
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -82,7 +82,7 @@ func kubeflowJobs(space string) dynamic.ResourceInterface {
 	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)).Namespace(space)
 }
 
-// create makes a job as soon as the API server takes it; it is deleted when the test ends.
+// create creates a job as soon as the API server takes it; it is deleted when the test ends.
 func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 	t.Helper()
 	job.TypeMeta = metav1.TypeMeta{APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind}

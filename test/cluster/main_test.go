@@ -83,7 +83,7 @@ func forbidden() ([]string, error) {
 	return regexp.MustCompile(`(?i).*\bforbidden\b.*`).FindAllString(string(log), 5), err
 }
 
-// installKubeflowCRD makes the CRD once the controller has found that it is missing.
+// installKubeflowCRD creates the CRD once the controller has found that it is missing.
 func installKubeflowCRD(ctx context.Context) error {
 	if err := cluster.Until(ctx, "the controller to say that it waits for the CRD", func(context.Context) error {
 		log, err := os.ReadFile(cluster.Logs(sandbox.Controller))

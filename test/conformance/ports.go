@@ -31,7 +31,7 @@ func (g *Gang) checkPorts(problems *problems) {
 	}
 }
 
-// Collide says why two pods cannot be at the same address, nil if they can or are not.
+// Collide returns an error if two pods are at the same address and cannot share it.
 func Collide(a, b *Pod) error {
 	if a.IP == "" || a.IP != b.IP {
 		return nil

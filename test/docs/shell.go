@@ -134,7 +134,7 @@ const (
 	saveState = `trap 'code=$?; { export -p; printf "cd %q\n" "$PWD"; } >"$DOCS_STATE"; exit $code' EXIT; `
 )
 
-// NewShell makes a folder that looks like a clone of the repository, but writes nothing into it: links to all that stands
+// NewShell creates a folder that looks like a clone of the repository, but writes nothing into it: links to all that stands
 // at its top, and a separate _output, which shares the programs that were built.
 func NewShell(root, dir string, env ...string) (*Shell, error) {
 	if err := os.RemoveAll(dir); err != nil {
@@ -162,7 +162,7 @@ func NewShell(root, dir string, env ...string) (*Shell, error) {
 	return &Shell{Dir: dir, env: append(os.Environ(), env...)}, nil
 }
 
-// Do gives the step's command and says how it failed, if it did. A command that only reads is given again until it
+// Do runs the step's command and returns its error. A command that only reads is given again until it
 // prints what the page shows.
 func (s *Shell) Do(ctx context.Context, step Step) error {
 	var last error
@@ -187,7 +187,7 @@ func (s *Shell) once(ctx context.Context, step Step) error {
 	return nil
 }
 
-// run gives one command, and returns what it prints on a terminal.
+// run runs one command, and returns what it prints on a terminal.
 func (s *Shell) run(ctx context.Context, command string) (string, error) {
 	state := filepath.Join(s.Dir, "_output", "state.sh")
 	script := "set -euo pipefail\n" + saveState + "\n" + `[ ! -e "$DOCS_STATE" ] || . "$DOCS_STATE"` + "\n" + command

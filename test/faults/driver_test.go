@@ -47,7 +47,7 @@ type driver struct {
 	held bool
 }
 
-// release gives calm back.
+// release releases calm.
 func (d *driver) release() {
 	if d.held {
 		d.held = false
@@ -225,7 +225,7 @@ func (d *driver) scale(workers int) {
 	d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(workers) })
 }
 
-// fail has a pod that runs end with an error.
+// fail ends a running pod with an error.
 func (d *driver) fail(pod string) {
 	d.t.Helper()
 	d.hold()
@@ -264,7 +264,7 @@ func (d *driver) hold() {
 	d.t.Cleanup(d.release)
 }
 
-// succeed has every worker that runs end well.
+// succeed ends every running worker with exit code 0.
 func (d *driver) succeed() {
 	d.t.Helper()
 	for _, name := range d.workersThatRun() {

@@ -171,7 +171,7 @@ const (
 	patience = 3 * time.Minute
 )
 
-// look looks at everything in the namespace until it is as wanted, and returns what was seen last.
+// look reads all objects of the namespace until they are as expected, and returns the last state.
 func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]string, found bool) {
 	d.t.Helper()
 	err := wait.PollUntilContextTimeout(d.t.Context(), lookEvery, patience, true, func(context.Context) (bool, error) {

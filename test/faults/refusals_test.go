@@ -40,7 +40,7 @@ func breaks(done bool) injector {
 	}
 }
 
-// unanswered has the API server do it, and says that it failed.
+// unanswered has the API server execute the request, and answers with an error.
 func unanswered(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 	api.ServeHTTP(httptest.NewRecorder(), r)
 	answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)(c, w, r, api)

@@ -42,7 +42,7 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	s.judge(t, p)
 }
 
-// submit makes the jobs as fast as the API server takes them.
+// submit creates the jobs as fast as the API server takes them.
 func (p *plane) submit(t *testing.T, all []job) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())
@@ -63,7 +63,7 @@ func (p *plane) submit(t *testing.T, all []job) {
 	require.NoError(t, group.Wait())
 }
 
-// settled says which gangs are neither bound nor say why they wait. Reasons of gangs on their way do not count.
+// settled returns an error with the gangs that are neither bound nor have a reason why they wait. Transient reasons do not count.
 func (r *recorder) settled(all []job) error {
 	byJob := r.byJob()
 	var errs []error

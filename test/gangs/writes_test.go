@@ -92,7 +92,7 @@ func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 	require.LessOrEqual(t, paddle[0].events+paddle[1].events, stock[0].events+stock[1].events, "writes of events")
 }
 
-// run gives what a scheduler writes until each pod of the gangs was written once, and then while other pods come and go.
+// run returns the writes of a scheduler until each pod of the gangs was written once, and then while other pods come and go.
 func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	t.Helper()
 	name := map[bool]string{true: "stock", false: "paddle"}[stock]
@@ -154,7 +154,7 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	return parts
 }
 
-// submit makes the gangs, of one GPU for each pod, as pods with PodGroups that have no minResources: these are admitted
+// submit creates the gangs, of one GPU for each pod, as pods with PodGroups that have no minResources: these are admitted
 // however full the cluster is.
 func (w waiting) submit(t *testing.T, p *live.Plane) {
 	t.Helper()

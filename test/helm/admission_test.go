@@ -46,7 +46,7 @@ func TestSandboxGrantsTheShippedPermissionsAndNoOthers(t *testing.T) {
 	}
 }
 
-// guarded makes a namespace in which Pod Security admission enforces a standard.
+// guarded creates a namespace in which Pod Security admission enforces a standard.
 func guarded(t *testing.T, name, standard string) string {
 	t.Helper()
 	namespace := cluster.NamespaceNamed(t, name)

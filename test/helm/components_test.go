@@ -155,7 +155,7 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 const monitored = "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus,prometheusRule.enabled=true,dashboards.enabled=true," +
 	"networkPolicy.enabled=true,networkPolicy.from[0].namespaceSelector.matchLabels.name=monitoring"
 
-// prometheus makes the account of a Prometheus, which may get the URL /metrics as kube-prometheus allows its own.
+// prometheus creates the account of a Prometheus, which may get the URL /metrics as kube-prometheus allows its own.
 func prometheus(t *testing.T) string {
 	t.Helper()
 	const name = "prometheus-k8s"

@@ -155,7 +155,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	unharmed()
 	submit(t, namespace, "second")
 	requireScheduledBy(t, namespace, "second", "paddle")
-	requireNoQuarrel(t, namespace)
+	requireNoConflict(t, namespace)
 	requireNothingForbidden(t, "of one namespace", "beside")
 	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "second", metav1.DeleteOptions{}))
 	cluster.Await(t, "the other jobs to be gone", func(context.Context) error {
@@ -252,7 +252,7 @@ func columns(t *testing.T) []any {
 	return shown
 }
 
-// loseColumns makes the API an older one.
+// loseColumns replaces the CRD by an older version.
 func loseColumns(t *testing.T) {
 	t.Helper()
 	patch := []byte(`[{"op": "remove", "path": "/spec/versions/0/additionalPrinterColumns"}]`)
@@ -271,8 +271,8 @@ func requireScheduledBy(t *testing.T, namespace, job, scheduler string) {
 	}
 }
 
-// requireNoQuarrel has a job wait that fits nowhere, and sees that the two schedulers do not write over each other about it.
-func requireNoQuarrel(t *testing.T, namespace string) {
+// requireNoConflict submits a job that never fits, and checks that the two schedulers do not overwrite each other's status of it.
+func requireNoConflict(t *testing.T, namespace string) {
 	t.Helper()
 	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "waits"}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 1}}}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{
@@ -316,7 +316,7 @@ func requireNoQuarrel(t *testing.T, namespace string) {
 	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 }
 
-// requireNothingForbidden looks into the logs of components.
+// requireNothingForbidden checks that no log of a component contains a denied request.
 func requireNothingForbidden(t *testing.T, components ...string) {
 	t.Helper()
 	for _, component := range components {

@@ -119,7 +119,7 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 	}
 }
 
-// migrationShell gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
+// migrationShell runs commands in a folder with the layout of a clone. Their output must be want, unless it is nil.
 func migrationShell(t *testing.T) func(t *testing.T, command string, want []string) {
 	t.Helper()
 	needKubectl(t)

@@ -64,7 +64,7 @@ func awaitOwners(t *testing.T, namespace string) {
 	})
 }
 
-// usePermissions has jobs live lives that need all that the components may do.
+// usePermissions runs jobs that need all permissions of the components.
 func usePermissions(t *testing.T, namespace string) {
 	t.Helper()
 	awaitOwners(t, namespace)
@@ -138,7 +138,7 @@ func usePermissions(t *testing.T, namespace string) {
 	}
 }
 
-// spoil takes from a running job what the controller makes for it, and waits until it is there again.
+// spoil deletes the controller's objects of a running job, and waits until they exist again.
 func spoil(t *testing.T, namespace, job string) {
 	t.Helper()
 	configMaps, groups := cluster.Kube.CoreV1().ConfigMaps(namespace), cluster.Volcano.SchedulingV1beta1().PodGroups(namespace)

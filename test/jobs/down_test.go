@@ -120,7 +120,7 @@ func TestControllerIsDown(t *testing.T) {
 	}
 }
 
-// failWorkers has workers exit with an error. Volcano's Job keeps running until the controller acts, but Volcano may fail one without
+// failWorkers makes workers exit with an error. Volcano's Job keeps running until the controller acts, but Volcano may fail one without
 // servers, whose pods have all failed before Volcano looked at the first.
 func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	t.Helper()
@@ -167,7 +167,7 @@ func awaitVolcanoRestart(t *testing.T, job *v1.PaddleJob) {
 	})
 }
 
-// command gives Volcano a command as vcctl does.
+// command creates a Command for Volcano, as vcctl does.
 func command(t *testing.T, vcjob *vcbatch.Job, action string) {
 	t.Helper()
 	owner := metav1.NewControllerRef(vcjob, vcbatch.SchemeGroupVersion.WithKind("Job"))

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// makeQueue makes an open queue, which is deleted when the test ends.
+// makeQueue creates an open queue, which is deleted when the test ends.
 func makeQueue(t *testing.T, name string) {
 	t.Helper()
 	queues := cluster.Volcano.SchedulingV1beta1().Queues()

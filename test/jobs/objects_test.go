@@ -145,7 +145,7 @@ func workers(replicas int) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(replicas) }
 }
 
-// runs gives a job its run policy.
+// runs sets a job's run policy.
 func runs(edit func(*v1.RunPolicy)) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.RunPolicy == nil {
@@ -184,7 +184,7 @@ func onNodes(label string) change {
 	}
 }
 
-// create makes a job, which is deleted when the test ends, so that the next has the cluster for itself.
+// create creates a job, which is deleted when the test ends, so that the next has the cluster for itself.
 func create(t *testing.T, job *v1.PaddleJob) *v1.PaddleJob {
 	t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace)

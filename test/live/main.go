@@ -71,7 +71,7 @@ type Plane struct {
 	Dynamic dynamic.Interface
 }
 
-// Connect makes the clients of a sandbox that runs. What the API server warns of is not shown.
+// Connect creates the clients of a sandbox that runs. What the API server warns of is not shown.
 func Connect(s *sandbox.Sandbox) (*Plane, error) {
 	p, err := ConnectTo(s.RESTConfig())
 	if err != nil {
@@ -81,7 +81,7 @@ func Connect(s *sandbox.Sandbox) (*Plane, error) {
 	return p, nil
 }
 
-// ConnectTo makes the clients of any API server; nothing that is a sandbox's may be asked of the Plane.
+// ConnectTo creates the clients of any API server; nothing that is a sandbox's may be asked of the Plane.
 func ConnectTo(config *rest.Config) (*Plane, error) {
 	p := &Plane{}
 	config = rest.CopyConfig(config)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Namespace makes a namespace for one test, in which pods are admitted, and returns its name.
+// Namespace creates a namespace for one test, in which pods are admitted, and returns its name.
 func (p *Plane) Namespace(t testing.TB) string {
 	t.Helper()
 	return p.NamespaceNamed(t, t.Name())
@@ -32,7 +32,7 @@ func (p *Plane) NamespaceNamed(t testing.TB, name string) string {
 	return name
 }
 
-// MakeNamespace makes a namespace and waits for what Kubernetes puts into each: before the service account is there no pod is
+// MakeNamespace creates a namespace and waits for what Kubernetes puts into each: before the service account is there no pod is
 // admitted, and a test that looks for writes is not to see the ConfigMap of root certificates come.
 func (p *Plane) MakeNamespace(ctx context.Context, name string) error {
 	core := p.Kube.CoreV1()

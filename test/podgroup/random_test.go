@@ -15,7 +15,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// generator makes jobs. The same seed makes the same ones.
+// generator creates jobs. The same seed makes the same ones.
 type generator struct{ *rand.Rand }
 
 func newGenerator(seed uint64) generator { return generator{rand.New(rand.NewPCG(seed, 0))} }

@@ -116,7 +116,7 @@ func (e *example) run(t *testing.T, file string) {
 // nas returns the folder in the place of the example's NFS server, with the folder that holds its program.
 func (r *trial) nas() string { return filepath.Join(r.folder, "nas") }
 
-// submit makes the objects of examples, fitted to the real node.
+// submit creates the objects of examples, fitted to the real node.
 func (r *trial) submit(t *testing.T, env map[string]string, files ...string) {
 	t.Helper()
 	paths := make([]string, 0, len(files))
@@ -208,7 +208,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// requireNetwork looks that pods of jobs with servers were found by what the user asked for.
+// requireNetwork checks that the pods of jobs with servers use the addresses that the user asked for.
 func (r *trial) requireNetwork(t *testing.T, network v1.Intranet) {
 	t.Helper()
 	host := map[v1.Intranet]string{

@@ -108,7 +108,7 @@ func testKilled(t *testing.T, mode box.Mode, env ...string) {
 	requireNoTrace(t, before, state)
 }
 
-// connect makes clients of a sandbox that another process holds.
+// connect returns clients of a sandbox that another process holds.
 func connect(t *testing.T, state string) *live.Plane {
 	t.Helper()
 	record, _, err := sandbox.ReadRecord(state)

@@ -185,7 +185,7 @@ func variable(name, value string) change {
 	}
 }
 
-// runs gives a job its run policy.
+// runs sets a job's run policy.
 func runs(edit func(*v1.RunPolicy)) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.RunPolicy == nil {

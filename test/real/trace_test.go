@@ -110,7 +110,7 @@ func processes(t *testing.T, state string) []string {
 	return out
 }
 
-// requireNoTrace looks for what was not there before; the kernel may take a moment.
+// requireNoTrace fails if the sandbox has left something on the machine; the kernel may take a moment.
 func requireNoTrace(t *testing.T, before []string, state string) {
 	t.Helper()
 	var left []string

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// helloModule makes a Go module of one small program, and a builder of it.
+// helloModule creates a Go module of one small program, and a builder of it.
 func helloModule(t *testing.T, out io.Writer) (*builder, build) {
 	t.Helper()
 	root := t.TempDir()

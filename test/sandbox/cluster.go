@@ -54,7 +54,7 @@ func (c *cluster) ready(ctx context.Context) error {
 	})
 }
 
-// apply makes objects as they are written, at the same time; namespaces come first.
+// apply creates objects as they are written, at the same time; namespaces come first.
 func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, namespaces := range []bool{true, false} {
 		group, ctx := errgroup.WithContext(ctx)

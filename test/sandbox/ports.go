@@ -91,7 +91,7 @@ func tryLock(path string) (*fileLock, error) {
 	return &fileLock{file: file}, nil
 }
 
-// waitLock takes the lock as soon as it is free, and calls waiting once if it is not so at first.
+// waitLock takes the lock as soon as it is free, and calls waiting once if it is not free at first.
 func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, error) {
 	for first := true; ; first = false {
 		lock, err := tryLock(path)

@@ -112,7 +112,7 @@ func (p *process) end(grace time.Duration) error {
 	return nil
 }
 
-// expect says that the process is about to be ended on purpose.
+// expect records that the process is about to be stopped on purpose.
 func (p *process) expect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

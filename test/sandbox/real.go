@@ -200,7 +200,7 @@ func (st *starter) takeBoxPorts(n int) ([]int, error) {
 	return taken, nil
 }
 
-// startBox makes the box, in which all components will run, and has containerd come up while the others do.
+// startBox creates the box, in which all components will run, and has containerd come up while the others do.
 func (st *starter) startBox(ctx context.Context, api int) error {
 	if st.options.Real == nil {
 		return nil

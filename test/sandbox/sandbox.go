@@ -61,7 +61,7 @@ func (s *Sandbox) Logs(component string) string { return s.layout.logs(component
 // Controller do. It is empty for others, and for those that were left out.
 func (s *Sandbox) Address(component string) string { return s.addresses[component] }
 
-// Failed gets an error when a component has died by itself. The others keep running.
+// Failed receives an error when a component exits by itself. The others keep running.
 func (s *Sandbox) Failed() <-chan error { return s.failed }
 
 // StartComponent starts a component that Kill has stopped, as it was started first. A kwok that starts again waits 40 s or more

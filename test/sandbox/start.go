@@ -120,7 +120,7 @@ func (st *starter) run(ctx context.Context) error {
 	return nil
 }
 
-// install makes the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
+// install creates the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
 func (st *starter) install(ctx context.Context) error {
 	volcano := st.manifests.volcano.prerequisites()
 	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.pem); err != nil {

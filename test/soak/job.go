@@ -99,7 +99,7 @@ func fail(spec *v1.PaddleJobSpec, attempt *string) {
 
 var cleaning = []v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion}
 
-// draw makes a job by chance.
+// draw creates a job by chance.
 func draw(r *rand.Rand, name string) *job {
 	kind := kinds[r.IntN(len(kinds))]
 	made := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

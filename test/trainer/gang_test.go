@@ -74,7 +74,7 @@ func (g *gang) add(name string, line ...string) *pod {
 	return p
 }
 
-// set gives all pods a variable.
+// set sets a variable of all pods.
 func (g *gang) set(name, value string) *gang {
 	for _, p := range g.pods {
 		p.env[name] = value

@@ -137,7 +137,7 @@ func (c *cluster) take(node int, request []int64) placement.Claim {
 	return claim
 }
 
-// Give gives a claim back.
+// Give releases a claim.
 func Give(t *placement.Topology, claim placement.Claim) {
 	free, islands := slices.Clone(t.Free(placement.DomainID(claim.Node))), t.Islands(claim.Node)
 	for r, amount := range claim.Amounts {

@@ -151,7 +151,7 @@ func RoleOf(name string, traffic gang.CommRole, members int, cpu, gpus int64) ga
 	return role
 }
 
-// Running gives the first members of a role their nodes, by name; "" stays pending.
+// Running places the first members of a role on nodes, by name; "" stays pending.
 func Running(t testing.TB, topology *tree.Topology, role gang.Role, nodes ...string) gang.Role {
 	t.Helper()
 	var pending []int

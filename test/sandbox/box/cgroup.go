@@ -36,7 +36,7 @@ func cgroupMounts(mountinfo string) []string {
 	return out
 }
 
-// MakeCgroups makes an empty cgroup of that name in every hierarchy.
+// MakeCgroups creates an empty cgroup of that name in every hierarchy.
 func MakeCgroups(name string) error {
 	mounts, err := CgroupMounts()
 	if err != nil {

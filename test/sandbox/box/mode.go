@@ -18,7 +18,7 @@ const (
 	Rootless
 )
 
-// String says it to the user.
+// String returns the mode's name for messages.
 func (m Mode) String() string {
 	if m == Rootless {
 		return "rootless"

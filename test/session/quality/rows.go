@@ -37,7 +37,7 @@ const least = 1.0
 
 func ratio(baseline, plugin float64) float64 { return max(baseline, least) / max(plugin, least) }
 
-// compare makes the rows of one scenario. Outcomes are by cluster, and then as names: the baselines, and the plugin as the last.
+// compare returns the rows of one scenario. Outcomes are by cluster, and then as names: the baselines, and the plugin as the last.
 func compare(scenario string, names []string, played [][]Outcome) []Row {
 	sums, placed, compared := make([]Outcome, len(names)), make([]int, len(names)), 0
 	for _, outcomes := range played {

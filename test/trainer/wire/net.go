@@ -76,7 +76,7 @@ func (n *Net) lookup(ctx context.Context, host string) ([]string, error) {
 	return found, err
 }
 
-// DialOnce looks an endpoint up and connects to it.
+// DialOnce resolves an endpoint and connects to it.
 func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(endpoint)
 	if err != nil {

@@ -141,7 +141,7 @@ func (t *trainer) sent() bool {
 	return true
 }
 
-// share gives all flows under way their rates.
+// share computes the rates of all active flows.
 func (s *simulation) share() {
 	s.active = s.active[:0]
 	for _, t := range s.trainers {

@@ -16,7 +16,7 @@ type Job struct {
 	Loads   []Load
 }
 
-// Steps gives the seconds that one step of each job takes while all of them run.
+// Steps returns the seconds that one step of each job takes while all of them run.
 //
 //	s_j  = c_j + max over links e of j of r_je
 //	r_je = (b_je / B_e) (1 + sum over other jobs k on e of q_ke)        q_ke = r_ke / s_k

@@ -37,7 +37,7 @@ type Site struct {
 	free    []cluster.Amounts
 }
 
-// New has nothing running.
+// New returns a site on which nothing runs.
 func New(fleet cluster.Fleet, gbps Gbps) *Site {
 	s := &Site{Fleet: fleet, hosts: map[string]int{}}
 	var racks, blocks []string
@@ -124,7 +124,7 @@ func exchanges(job *workload.Job, pods [][]int) []flows.Exchange {
 	return flows.Ring(ranks, job.ModelBytes)
 }
 
-// Leave gives back what a job held.
+// Leave frees what a job held.
 func (s *Site) Leave(p *Placed) {
 	for _, c := range p.claims {
 		s.free[c.host] = s.free[c.host].Plus(c.amount)

@@ -149,7 +149,7 @@ func (s *server) reap(ended <-chan os.Signal) {
 	}
 }
 
-// describe says it as os/exec does.
+// describe describes an exit status as os/exec does.
 func describe(status syscall.WaitStatus) string {
 	if status.Signaled() {
 		return "signal: " + status.Signal().String()
