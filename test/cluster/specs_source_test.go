@@ -62,7 +62,7 @@ func (s *source) config() builder.Config {
 	}
 }
 
-// job returns a job as users write them, well or badly.
+// job returns a job with a valid or an invalid spec.
 func (s *source) job() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
 		Namespace: specs, Name: one(s, "job", "a", "1job", "a.b", long[:50], long[:63], long),
@@ -137,7 +137,7 @@ func (s *source) quantity() resource.Quantity {
 	return resource.MustParse(one(s, "1", "100m", "2Gi", "0", "-1", "1n", "1e30"))
 }
 
-// template returns a pod as users write them, well or badly.
+// template returns a valid or an invalid pod template.
 func (s *source) template() corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: s.texts(), Annotations: s.texts()}}
 	spec := &template.Spec

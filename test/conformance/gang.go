@@ -49,7 +49,7 @@ type Gang struct {
 	// it is each of the releases' launchers in turn, without arguments.
 	command, frontEnd string
 	release           rules.Release
-	// ranks is how the nodes were ranked at last.
+	// ranks is the last ranking of the nodes.
 	ranks string
 }
 

@@ -54,7 +54,7 @@ type Options struct {
 	Out io.Writer
 }
 
-// ErrFaults is returned after a whole run in which a job did not end as it should.
+// ErrFaults is returned after a whole run in which a job did not reach its expected state.
 var ErrFaults = errors.New("not every job ended as it should")
 
 const next = `
@@ -65,7 +65,7 @@ Try next:
   deploy/docs/how-to/install.md          how to install this on a real cluster`
 
 // Run starts a sandbox, submits the jobs, shows them until they have finished, and stops the sandbox. It returns an error
-// unless every job ended as it should.
+// unless every job reached its expected state.
 func Run(ctx context.Context, o Options) error {
 	options := sandbox.Options{
 		Topology: sandbox.Demo(), WorkerRunFor: workersRun,

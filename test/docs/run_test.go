@@ -147,7 +147,7 @@ func startsASandbox(steps []docs.Step) bool {
 	return false
 }
 
-// play types a page's commands, in order, and stops at the first that does otherwise than the page says.
+// play runs a page's commands, in order, and stops at the first whose result differs from the page.
 func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 	t.Helper()
 	t.Cleanup(func() {

@@ -71,7 +71,7 @@ func (d *driver) wait(what string, try func(context.Context) error) {
 	}
 }
 
-// truth returns what the API server has of the gang, in words: who stands still, the controller or what it looks at?
+// truth describes the gang's objects in the API server, for the message of a timeout.
 func (d *driver) truth() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -83,7 +83,7 @@ func (l *scenario) killedAtEveryWrite(t *testing.T, calm *past) {
 	}
 }
 
-// killedAt runs the scenario under a controller that is killed at its nth write, and reports whether it came to that.
+// killedAt runs the scenario under a controller that is killed at its nth write, and reports whether there was one.
 func (l *scenario) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) {
 	t.Helper()
 	c := l.killed(t, calm, fmt.Sprintf("killed-%s-%d-%v", l.name, n, done), done, func(c *call) bool { return c.number == n })

@@ -31,7 +31,7 @@ type proxy struct {
 
 	mu     sync.Mutex
 	inject injector
-	// writes are those that came so far, in words.
+	// writes are those so far, as method and resource.
 	writes []string
 	// cut ends all watches.
 	cut     context.CancelFunc
@@ -107,7 +107,7 @@ func (p *proxy) from(inject injector) {
 	p.inject = inject
 }
 
-// written returns the writes that came so far, in words.
+// written returns the writes so far, as method and resource.
 func (p *proxy) written() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

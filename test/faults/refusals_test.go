@@ -82,7 +82,7 @@ func nowAndThen(kind func(*call) bool, with injector) func(*controller) injector
 func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
-// Every other write of a whole scenario goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks. A
+// Every other write of a whole scenario fails, or one request in six but for watches, which TestWatchesThatBreak breaks. A
 // scenario that deletes objects goes through the answers that the controller distinguishes, and all scenarios through all answers with
 // TEST_ALL.
 func TestWritesThatGoWrong(t *testing.T) {

@@ -168,7 +168,7 @@ type scenario struct {
 type past struct {
 	objects  map[string]string
 	reported map[string]int
-	// writes are those of the controller, in words.
+	// writes are those of the controller, as method and resource.
 	writes []string
 }
 

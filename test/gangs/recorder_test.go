@@ -36,7 +36,7 @@ type recorder struct {
 	// sessions numbers those that placed gangs, in the order in which they ended.
 	sessions map[string]int
 	uses     []use
-	// faults are what is wrong on sight.
+	// faults are those that a single event shows.
 	faults []string
 	// changed holds one token after anything has changed.
 	changed chan struct{}

@@ -178,7 +178,7 @@ const (
 	dra   = "dynamic resource allocation, which an administrator switches on in the configuration"
 )
 
-// unused are the permissions of which no request is seen, with the reason why they are given all the same.
+// unused are the permissions without a request, with the reason why they are granted.
 var unused = map[string]map[string]string{
 	controllerUser: {
 		// The API server asks the authorizer when an owner that is protected is named, and writes nothing down.

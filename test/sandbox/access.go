@@ -74,7 +74,7 @@ func (c *cluster) serviceAccountToken(ctx context.Context, namespace, account st
 	return got.Status.Token, nil
 }
 
-// kwokPermissions let kwok play kubelet for every node, and no more.
+// kwokPermissions let kwok simulate the kubelet of every node, and no more.
 func kwokPermissions() []*unstructured.Unstructured {
 	rule := func(group string, resources []string, verbs ...string) map[string]any {
 		return map[string]any{"apiGroups": []any{group}, "resources": anys(resources), "verbs": anys(verbs)}

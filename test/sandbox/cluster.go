@@ -206,7 +206,7 @@ func nodeReady(node *corev1.Node) bool {
 const (
 	// pollEvery is short because a sandbox is ready in seconds.
 	pollEvery = 100 * time.Millisecond
-	// pollMost is for looks that hang.
+	// pollMost is the longest pause, for slow polls.
 	pollMost = 5 * time.Second
 )
 
@@ -226,7 +226,8 @@ func until(ctx context.Context, what string, try func(context.Context) error) er
 	}
 }
 
-// pause returns what follows a look: looks that are dear, as lists of 5,000 nodes, delay what they wait for.
+// pause returns the pause after a poll. It grows with the poll's duration: expensive polls, such as lists of 5,000 nodes, delay what
+// they wait for.
 func pause(took time.Duration) time.Duration {
 	return min(max(pollEvery, 4*took), pollMost)
 }

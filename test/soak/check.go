@@ -14,7 +14,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// differences returns what is not as it should be once every job has come to its end, in sentences.
+// differences returns, in sentences, what differs from the expected state once every job has ended.
 func differences(jobs []*job, w *world) (broken []string) {
 	tell := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	known := map[string]*job{}
@@ -73,7 +73,7 @@ func differences(jobs []*job, w *world) (broken []string) {
 	return broken
 }
 
-// differences returns what is not as it should be with one job that is there.
+// differences returns what differs from the expected state of one existing job.
 func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	phase := there.Status.Phase
 	if !slices.Contains(j.phases(), phase) {
@@ -118,7 +118,7 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	return broken
 }
 
-// phases returns those in which a job may be when everything has come to its end.
+// phases returns those in which a job may be once every job has ended.
 func (j *job) phases() (may []v1.Phase) {
 	switch j.outcome {
 	case stalls:

@@ -77,11 +77,11 @@ func (a *actor) one(ctx context.Context) error {
 	return nil
 }
 
-// any returns a job of the round that is not to be gone, nil if there is none of that sort.
-func (a *actor) any(sort func(*job) bool) *job {
+// any returns a job of the round that is expected to exist and that match holds for, nil if there is none.
+func (a *actor) any(match func(*job) bool) *job {
 	var some []*job
 	for _, j := range a.jobs {
-		if !j.deleted && sort(j) {
+		if !j.deleted && match(j) {
 			some = append(some, j)
 		}
 	}

@@ -86,7 +86,7 @@ func (s *soak) rounds(ctx context.Context) error {
 	return nil
 }
 
-// round draws operations, lets all end, judges, and deletes all.
+// round draws operations, lets all jobs end, checks them, and deletes all.
 func (s *soak) round(ctx context.Context) (Round, error) {
 	s.jobs = nil
 	if err := s.draw(ctx); err != nil {
@@ -157,7 +157,7 @@ func (s *soak) draw(ctx context.Context) error {
 // lookEvery is how long there is between two looks at everything.
 const lookEvery = time.Second
 
-// until looks until nothing is broken, and returns what is when patience is over.
+// until polls until nothing is broken, and returns what is broken at the timeout.
 func (s *soak) until(ctx context.Context, what string, judge func(*world) []string) error {
 	var broken []string
 	err := wait.PollUntilContextTimeout(ctx, lookEvery, s.Patience, true, func(ctx context.Context) (bool, error) {
@@ -228,13 +228,13 @@ type Report struct {
 	Made       int            `json:"jobs"`
 	Operations map[string]int `json:"operations"`
 	Rounds     []Round        `json:"rounds"`
-	// Broken is what was not as it should be.
+	// Broken is what differed from the expected state.
 	Broken []string `json:"broken"`
 }
 
 // Round is what a round left.
 type Round struct {
-	// Phases counts the jobs by their phase when all had come to an end; those that were gone by then are in none.
+	// Phases counts the jobs by their phase once all had ended. Jobs that no longer existed are in none.
 	Phases map[string]int `json:"phases"`
 	// Drained and Emptied are how long it took until all had ended, and until all were gone.
 	Drained float64 `json:"drained_s"`

@@ -43,7 +43,7 @@ var looked = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "services"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 }
 
-// look lists everything. It is no instant: it is looked at again until it is as it should be.
+// look lists all objects. The lists are of different times, so it is called again until the state is as expected.
 func look(ctx context.Context, p *live.Plane) (*world, error) {
 	w := &world{jobs: map[string]*v1.PaddleJob{}, volcano: map[string]*vcbatch.Job{}, environments: map[string]bool{}, lasting: map[string]types.UID{}}
 	for _, kind := range looked {

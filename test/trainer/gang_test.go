@@ -143,7 +143,7 @@ func (g *gang) run(t *testing.T) map[string]ended {
 	return g.runUntil(t, func(p *pod) bool { return !p.isServer() }, func(end ended) bool { return end.code != 0 })
 }
 
-// runApart lets each trainer end by itself; the others do not, where trainers fail.
+// runApart runs until each trainer has exited. The other processes do not exit where trainers fail.
 func (g *gang) runApart(t *testing.T) map[string]ended {
 	t.Helper()
 	return g.runUntil(t, func(p *pod) bool { return strings.HasPrefix(p.name, "worker") }, func(ended) bool { return false })

@@ -134,7 +134,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 	return turn, end()
 }
 
-// turn returns what became of a load.
+// turn returns the figures of a load.
 func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
 	turn = Turn{Figures: figures, Calls: p.history.Calls(), Late: p.history.Late()}
 	turn.Processes, err = mark.Since(p.Plane)

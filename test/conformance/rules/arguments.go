@@ -101,7 +101,7 @@ func (p parser) parse(words []string) (arguments, error) {
 	return arguments{values, unknown, program}, nil
 }
 
-// run is what becomes of the program.
+// run returns how the program ends.
 func (a *arguments) run() error {
 	if !strings.HasSuffix(a.program, ".py") && a.program != "run_check" {
 		return fmt.Errorf("python: can't open file %q", a.program)

@@ -37,7 +37,7 @@ const (
 
 func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Contains(s.Only, part) }
 
-// Run measures and writes. What it finds too slow or too dear is no error, only judged in the report; a broken promise of the planner is.
+// Run measures and writes the report. A missed bar is no error, and only in the report. A violated guarantee of the planner is an error.
 func Run(s Settings, progress io.Writer) error {
 	report := &Report{Seed: s.Seed, Machine: result.ThisMachine()}
 	if s.wants("optimality") {

@@ -26,7 +26,7 @@ func seeds(n int) (all [][]byte) {
 	return all
 }
 
-// shown returns what bytes say, for people.
+// shown returns a description of the case in the bytes.
 func shown(data []byte) string {
 	in, err := decode(data)
 	if err != nil {

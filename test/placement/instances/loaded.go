@@ -74,7 +74,7 @@ func (c *cluster) build(nodes int) {
 	}
 }
 
-// fill lets jobs come until more than the load is taken, then some of them go, then small ones make up for what is short.
+// fill adds jobs until more than the load is used, removes some of them, and adds small ones until the load is reached.
 func (c *cluster) fill(load float64) {
 	c.arriveUntil(min(0.95, load+0.25*c.Float64()), 6)
 	for c.taken() > load && len(c.running) > 0 {
@@ -94,7 +94,7 @@ func (c *cluster) taken() float64 {
 	return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/float64(gpusPerNode*len(c.Capacity))
 }
 
-// arriveUntil lets jobs of up to 2^doublings pods come until a share is taken.
+// arriveUntil adds jobs of up to 2^doublings pods until a share is used.
 func (c *cluster) arriveUntil(share, doublings float64) {
 	for tries := 0; c.taken() < share && tries < 4*len(c.Capacity); tries++ {
 		c.arrive(doublings)

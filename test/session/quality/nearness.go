@@ -47,7 +47,7 @@ type Nearness struct {
 // limit is how much more the plugin's placement may cost.
 const limit = 1.02
 
-// MeasureNearness plays the instances in sessions, and searches for better plans.
+// MeasureNearness runs the instances in sessions, and searches for better plans.
 func MeasureNearness(s Search, progress io.Writer) (*Nearness, error) {
 	return nearness(Scenarios(), s, progress)
 }

@@ -23,7 +23,7 @@ type Outcome struct {
 // the baselines what they could find.
 const everyNode = 100
 
-// Stage is one scheduler for each set-up, on which instances are played one after the other.
+// Stage is one scheduler for each set-up, on which instances run one after the other.
 type Stage struct {
 	Setups     []cluster.Setup
 	schedulers []*cluster.Scheduler

@@ -55,7 +55,7 @@ func TestHoldsJobIsExact(t *testing.T) {
 	require.False(t, holdsJob(nodes, &ring), "12 cores each")
 }
 
-// tiny returns a scenario that plays in milliseconds.
+// tiny returns a scenario that runs in milliseconds.
 func tiny(job cluster.Job, fits bool) Scenario {
 	return Scenario{
 		Name: "tiny " + job.Name, Job: job, Load: 0.5, OneRackHolds: fits, others: mixed,

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Queues is what becomes of more jobs than fit, with stock and with the plugin, one session each.
+// Queues is the result of queues with more jobs than fit, with stock and with the plugin, one session each.
 type Queues struct {
 	Clusters     int `json:"clusters"`
 	Jobs         int `json:"jobs"`
@@ -24,13 +24,13 @@ type Queues struct {
 	StockPassedOver int      `json:"stock_passed_over"`
 }
 
-// jobsPerQueue is more than fit.
+// jobsPerQueue is more than any cluster fits.
 const jobsPerQueue = 24
 
-// queueLoads are played by turns.
+// queueLoads are used in turn.
 var queueLoads = []float64{0.5, 0.7, 0.85}
 
-// MeasureQueues plays queues of random jobs on random clusters.
+// MeasureQueues runs queues of random jobs on random clusters.
 func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 	schedulers := [2]*cluster.Scheduler{}
 	for i, setup := range []cluster.Setup{cluster.Stock(), cluster.Paddle(nil)} {

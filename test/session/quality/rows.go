@@ -134,7 +134,7 @@ type Settings struct {
 	Clusters int
 }
 
-// Measure plays all scenarios, and compares the plugin with Volcano's set-ups.
+// Measure runs all scenarios, and compares the plugin with Volcano's set-ups.
 func Measure(s Settings, progress io.Writer) ([]Row, *Summary, error) {
 	return measure(Scenarios(), s, progress)
 }

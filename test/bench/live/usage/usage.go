@@ -24,7 +24,7 @@ type Process struct {
 	Peak float64 `json:"peak_mib"`
 }
 
-// Self is the name of this process, which submits, reads the audit log, and plays limits. Its peak is of its whole life.
+// Self is the name of this process, which submits, reads the audit log, and is the limit's client. Its peak is since its start.
 const Self = "benchmark"
 
 // Others is the name of all else that runs on this machine; it has no peak.

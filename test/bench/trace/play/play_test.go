@@ -81,7 +81,7 @@ func drawn(t *testing.T, s *site.Site, mix workload.Mix) *workload.Drawn {
 // noise of steps that are simulated for a while only.
 const noise = 0.03
 
-// Some set-ups are played twice. With the plugin gangs are slowed down less, and less crosses the network, than with each of Volcano's
+// Some set-ups run twice. With the plugin gangs are slowed down less, and less traffic crosses the network, than with each of Volcano's
 // set-ups. task-topology takes pods out of its buckets in the order of Go's maps, which is another each time.
 func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 	var others []*Result

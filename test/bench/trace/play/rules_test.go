@@ -204,7 +204,7 @@ func toCome(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.
 	return sum
 }
 
-// Jobs of one GPU a pod that send nothing: which job runs where is all the same, so both must start all jobs alike.
+// Jobs of one GPU a pod that send nothing: it does not matter which job runs where, so both must start all jobs at the same times.
 func TestRulesAreAskedInTheOrderOfVolcanosSessions(t *testing.T) {
 	s := site.New(site.Cut(16), site.Usual)
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 7, Load: 1.2, GPUs: s.GPUs(), Jobs: 60, Cap: 300, Mix: workload.OneGPU, PSShare: -1, Sparse: 1})

@@ -74,7 +74,7 @@ func request(one cluster.Amounts, gpus int) cluster.Amounts {
 	return cluster.Amounts{CPU: one.CPU * n, Memory: one.Memory * n, GPU: one.GPU * n}
 }
 
-// row of the trace with a number that decides what becomes of it.
+// row is a row of the trace, with the seed of the job that is drawn for it.
 type row struct {
 	philly.Row
 	seed uint64
