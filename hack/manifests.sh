@@ -22,7 +22,7 @@ manifest() {
     2> >(grep -v 'found symbolic link in path' >&2))
   {
     cat
-    # What Helm alone may say of an object.
+    # Labels that only Helm may set.
     grep -vE '^# Source: |^    (helm\.sh/chart|app\.kubernetes\.io/managed-by): ' <<<"$text" | sed '1{/^---$/d}'
   } >"$file"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tests what only a real cluster shows: images, charts and manifests as users install them, and pods that run. It makes a cluster of
-# its own and removes it; with KEEP=1 it stays. With TEST_ALL=1 it tests paddle.so, which takes minutes to build, and with
-# RELEASE=_output/release/v0.1.0 what make release has written there. Where there can be no Docker it says SKIP and why, which is an
-# error if SKIPS names a list without this script.
+# Tests what needs a real cluster: images, charts and manifests as users install them, and pods that run. It creates a separate cluster
+# and removes it; with KEEP=1 it stays. With TEST_ALL=1 it tests paddle.so, which takes minutes to build. With
+# RELEASE=_output/release/v0.1.0 it tests what make release has written there. Where Docker cannot run it prints SKIP and the reason,
+# which is an error if SKIPS names a list without this script.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export KIND_CLUSTER=paddle-test KIND_OUT=${KIND_OUT:-$PWD/_output/test-kind}
@@ -75,7 +75,7 @@ expect() {
   [ "$said" = "$wanted" ] || fail 1 "$*: got \"$said\", want \"$wanted\""
 }
 
-# submit EXAMPLE [NAME SECONDS] submits an example, under another name, and with steps that take so long in all.
+# submit EXAMPLE [NAME SECONDS] submits an example, under another name, and with steps that take these seconds in all.
 submit() {
   local file=deploy/examples/$1.yaml
   if [ $# -gt 1 ]; then
@@ -126,7 +126,7 @@ identities() {
 
 probe() { sed "s/name: probe$/name: $1/" hack/kind/probe.yaml | kubectl_reading create --filename=- "${@:2}"; }
 
-# schedules_with IMAGE: the only scheduler in Volcano's Deployment has this image, and it places a job.
+# schedules_with IMAGE checks that the only scheduler in Volcano's Deployment has this image, and that it places a job.
 schedules_with() {
   rolled_out volcano-system volcano-scheduler >/dev/null
   until_done "the old scheduler to be gone" only_scheduler "$1"
@@ -165,7 +165,7 @@ binds_after_deletion() {
   grep -qx ';' "$out/holders" || fail 1 "the scheduler did not give its lease back, and the next one waited until it expired: $(<"$out/holders")"
 }
 
-# runs_the_plugin NAMESPACE SELECTOR: the plugin has been called by that scheduler, so that its metrics are there.
+# runs_the_plugin NAMESPACE SELECTOR checks that the scheduler has called the plugin: its metrics exist.
 runs_the_plugin() {
   local pod
   pod=$(kubectl --namespace="$1" get pods --selector="$2" --output='jsonpath={.items[0].metadata.name}')
@@ -177,7 +177,7 @@ metrics() {
   text=$(kubectl get --raw "/api/v1/namespaces/$1/pods/$2:8080/proxy/metrics") && grep -q ^volcano_paddle_ <<<"$text"
 }
 
-# is_confined PROGRAM: it runs as the image's user, and its root is read-only.
+# is_confined PROGRAM checks that it runs as the image's user, and that its root is read-only.
 is_confined() {
   # shellcheck disable=SC2016 # the node's shell expands it
   docker exec "$node" bash -ec '
