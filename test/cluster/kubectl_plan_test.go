@@ -84,7 +84,7 @@ func (u user) places(t *testing.T, job string) places {
 	return all
 }
 
-// This test has the cluster for itself: those that run in parallel wait for it. What is planned, by a user who may only
+// No other test runs at the same time: parallel tests wait. What is planned, by a user who may only
 // read, is what the scheduler then does.
 func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	admin := user{namespace: cluster.Namespace(t)}

@@ -46,7 +46,7 @@ func (g *Gang) checkPS(servers, trainers, heter []Pod, problems *problems) {
 	agree(all, problems, "PADDLE_WITH_GLOO", "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_HTTP_ENDPOINT")
 }
 
-// checkEndpoints judges a list of endpoints: each leads to the pod of its place, and to no other.
+// checkEndpoints checks that each endpoint of a list resolves to the pod at its position, and to no other.
 func (g *Gang) checkEndpoints(name string, list []string, pods []Pod, seenBy *Pod, problems *problems) {
 	if len(list) != len(pods) {
 		problems.add(seenBy, "%s has %d entries for %d pods: %v", name, len(list), len(pods), list)
@@ -103,7 +103,7 @@ func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all
 }
 
 // checkPSLaunch checks the launcher in parameter-server training: each pod must start its own process and no other. The
-// launcher knows nothing of heterogeneous trainers.
+// launcher does not support heterogeneous trainers.
 func (g *Gang) checkPSLaunch(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
 	for _, release := range g.releases() {
 		launcher, command, err := g.launch(pod, release)

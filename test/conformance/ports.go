@@ -56,7 +56,7 @@ func Collide(a, b *Pod) error {
 	return nil
 }
 
-// listens adds a problem unless the endpoint leads to the pod and to no other: by its host, or where pods share that by
+// listens adds a problem unless the endpoint resolves to the pod and to no other: by its host, or where pods share that by
 // the port that each takes for its own.
 func (g *Gang) listens(host string, port int, to, seenBy *Pod, what string, problems *problems) {
 	found := g.Resolve(host)

@@ -164,7 +164,7 @@ func jobOf(t *testing.T, j job) *paddlev1.PaddleJob {
 	return read
 }
 
-// The job on the real node is the published one, with the image that the trainer stands in for.
+// The job on the real node is the published one, with the image that the trainer replaces.
 func TestTheRealJobIsTheFirst(t *testing.T) {
 	read := jobOf(t, jobs()[0])
 	require.EqualValues(t, realWorkers, read.Spec.Worker.Replicas)

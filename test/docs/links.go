@@ -59,7 +59,7 @@ func BrokenLinks(pages []*Page, exists func(string) bool) (broken []string) {
 	return broken
 }
 
-// to returns the file in the repository that a page's link leads to; false where it leaves the repository or stays on the page.
+// to returns the target file of a page's link in the repository; false where it leaves the repository or stays on the page.
 func (p *Page) to(link string) (string, bool) {
 	file, _, _ := strings.Cut(link, "#")
 	if file == "" || strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Page is what the tests need to know of one Markdown file.
+// Page is a parsed Markdown file.
 type Page struct {
 	// Path is relative to the root of the repository, with slashes.
 	Path     string

@@ -227,7 +227,7 @@ func normal(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Same reports whether what was printed is what the page shows; a line of three dots stands for any lines.
+// Same reports whether what was printed is what the page shows; a line of three dots matches any lines.
 func Same(want []string, printed string) bool {
 	got := strings.Split(strings.Trim(printed, "\n"), "\n")
 	return same(want, got)

@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// someScenarios returns those of a name, or all that there are where everything is to be tried.
+// someScenarios returns those of the names, or all if everything is tested.
 func someScenarios(names ...string) (some []*scenario) {
 	for _, l := range scenarios {
 		if thorough || slices.Contains(names, l.name) {

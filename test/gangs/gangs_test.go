@@ -192,7 +192,7 @@ func topology() *sandbox.Topology {
 	}
 }
 
-// plane is a sandbox with what the test needs to know of it.
+// plane is a sandbox with its nodes.
 type plane struct {
 	*live.Plane
 	nodes []corev1.Node

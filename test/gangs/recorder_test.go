@@ -73,7 +73,7 @@ func (r *recorder) take(event watch.Event, arrived time.Time) {
 	}
 }
 
-// gang returns that of a PodGroup. Pods and PodGroups come by two watches, so either may come first.
+// gang returns the gang of a PodGroup. Pods and PodGroups are watched separately, so either may be seen first.
 func (r *recorder) gang(name string) *gang {
 	if r.gangs[name] == nil {
 		r.gangs[name] = &gang{name: name, pods: map[string]int{}}

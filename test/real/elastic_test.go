@@ -35,7 +35,7 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	require.Equal(t, 3, r.podsOf("worker"), "only the added pod was created")
 }
 
-// A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
+// A worker is evicted: the other continues alone, and the replacement joins it. Nothing has failed.
 func TestElasticWorkerIsEvicted(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)

@@ -113,7 +113,7 @@ func (e *example) run(t *testing.T, file string) {
 	}
 }
 
-// nas returns the folder in the place of the example's NFS server, with the folder that holds its program.
+// nas returns the folder that replaces the example's NFS server, and the folder with its program.
 func (r *trial) nas() string { return filepath.Join(r.folder, "nas") }
 
 // submit creates the objects of examples, fitted to the real node.

@@ -175,7 +175,7 @@ func starts(words ...string) change {
 	}
 }
 
-// variable returns a setting of the trainer, in each role that there is so far.
+// variable sets an option of the trainer in each role that exists so far.
 func variable(name, value string) change {
 	return func(job *v1.PaddleJob) {
 		for _, spec := range roles(job) {

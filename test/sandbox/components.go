@@ -62,7 +62,7 @@ const (
 	manyNodes = 500
 )
 
-// kubeControllers are the parts of kube-controller-manager that a training cluster cannot do without: pods need
+// kubeControllers are the parts of kube-controller-manager that a training cluster needs: pods need
 // service accounts, nodes their taints taken off, claims their volumes and their finalizers, owners their children
 // deleted; the rest is for charts that people install.
 var kubeControllers = []string{

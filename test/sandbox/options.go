@@ -51,7 +51,7 @@ type Options struct {
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
 
-	// root is the clone whose binaries and manifests are used: the one that the working folder lies in.
+	// root is the clone whose binaries and manifests are used: the one that contains the working folder.
 	root string
 }
 

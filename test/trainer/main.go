@@ -60,7 +60,7 @@ func exit(ctx context.Context, err error, out io.Writer) int {
 	return code
 }
 
-// ownIP returns the pod's address, or what the machine's own name leads to.
+// ownIP returns the pod's address, or the address to which the host name resolves.
 func ownIP(ctx context.Context, env map[string]string) string {
 	if ip := process.OwnIP(env); ip != "" {
 		return ip

@@ -49,7 +49,7 @@ func (r *Reader) Each(see func(*auditv1.Event)) error {
 		if err := json.Unmarshal(r.part, entry); err != nil {
 			return fmt.Errorf("read the audit log %s: %w", r.file.Name(), err)
 		}
-		r.part = nil // a raw request body of the entry may lie in it
+		r.part = nil // the entry's raw request body may refer to it
 		if entry.Stage == auditv1.StageResponseComplete {
 			see(entry)
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package baselines places jobs as plain schedulers do, to compare with; nothing of the product's planner is called.
+// Package baselines places jobs as other schedulers do, for comparison. It calls no code of the planner.
 package baselines
 
 import (

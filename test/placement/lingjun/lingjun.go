@@ -17,7 +17,7 @@ import (
 //go:embed lingjun_topo.csv
 var data string
 
-// What each host has. The data says nothing of it; these are the sizes of a usual host of 8 GPUs on one NVSwitch.
+// The capacity of each host. It is not in the data: these are the sizes of a usual host of 8 GPUs on one NVSwitch.
 const (
 	GPUs        = 8
 	milliCPUs   = 128_000

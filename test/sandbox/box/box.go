@@ -35,7 +35,7 @@ type Box struct {
 // endGrace is how long process 1 may take to end everything.
 const endGrace = 10 * time.Second
 
-// Start creates a box. The binary is paddle-box, and log gets what it has to say. It must be called by a process that
+// Start creates a box. The binary is paddle-box, and log receives its output. It must be called by a process that
 // [ModeFor] allows.
 //
 // Process 1 keeps the files in hold open, and with them their locks.

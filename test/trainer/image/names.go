@@ -12,8 +12,8 @@ import (
 // Binary is where the image has the trainer.
 const Binary = "/usr/local/bin/trainer"
 
-// Names returns the images of deploy/examples, which the trainer stands in for, and its own. The example ctr-volcano.yaml runs a script of
-// its image, for which nothing stands in.
+// Names returns the images of deploy/examples that the trainer replaces, and its own. The example ctr-volcano.yaml runs a script of
+// its image, which nothing replaces.
 func Names() []string {
 	return []string{
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",

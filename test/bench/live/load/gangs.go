@@ -77,7 +77,7 @@ func containers() []corev1.Container {
 	}}
 }
 
-// podGroup is gang i, which holds its pods together.
+// podGroup returns the PodGroup of gang i.
 func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 	least := requests(int64(l.Gang))
 	return &vcscheduling.PodGroup{

@@ -23,7 +23,7 @@ func (s *server) mounts() error {
 	if err := unix.Sethostname([]byte(s.settings.Hostname)); err != nil {
 		return fmt.Errorf("set the box's host name: %w", err)
 	}
-	// First nothing of what follows may reach the machine; then what is mounted in here is to reach containers.
+	// First mounts must not propagate to the machine; then mounts in the box must propagate to containers.
 	for _, flag := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", unix.MS_REC|flag, ""); err != nil {
 			return fmt.Errorf("part the box's mounts from the machine's: %w", err)
