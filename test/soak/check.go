@@ -14,7 +14,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// differences returns, in sentences, what differs from the expected state once every job has ended.
+// differences returns, in sentences, what differs from the expected state once every job has finished.
 func differences(jobs []*job, w *world) (broken []string) {
 	tell := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	known := map[string]*job{}
@@ -118,7 +118,7 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	return broken
 }
 
-// phases returns those in which a job may be once every job has ended.
+// phases returns those in which a job may be once every job has finished.
 func (j *job) phases() (may []v1.Phase) {
 	switch j.outcome {
 	case stalls:
