@@ -89,11 +89,11 @@ func (st *starter) run(ctx context.Context) error {
 	if err := st.startServers(ctx); err != nil {
 		return err
 	}
-	st.progress.say("installing Volcano's and our own CRDs and rights, and %d nodes", len(st.nodes))
+	st.progress.say("installing the CRDs and permissions of Volcano and paddle-volcano, and %d nodes", len(st.nodes))
 	if err := st.install(ctx); err != nil {
 		return err
 	}
-	st.progress.say("starting kube-controller-manager, kwok, Volcano and our own components")
+	st.progress.say("starting kube-controller-manager, kwok, Volcano and paddle-volcano")
 	if err := st.startClients(ctx); err != nil {
 		return err
 	}

@@ -356,6 +356,10 @@ func TestWhyInChinese(t *testing.T) {
   - 13 个 worker 时放得下。
   - It fits with 1 GPU more in the cluster.
   - 等待其他作业结束，或减少请求。`, d.Headline+"\n"+strings.Join(describe.Lines(report.Chinese, d.Sentences, false), "\n"))
+
+	o = job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "the scheduler looks for nodes for the whole gang"))
+	o.Catalog = report.Chinese
+	require.Equal(t, "  调度器正在为它的所有 Pod 寻找空闲资源（Placing）。", describe.Lines(report.Chinese, describe.Why(o).Sentences, false)[0])
 }
 
 // The reason is there for programs.
