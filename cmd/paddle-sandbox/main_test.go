@@ -194,9 +194,9 @@ func TestKilled(t *testing.T) {
 	require.NoError(t, holder.Process.Kill())
 	require.Error(t, holder.Wait())
 	awaitEnd(t, components)
-	told := <-shown
-	require.Contains(t, told, "\nNext, in another terminal:\n")
-	require.Contains(t, told, "To stop the sandbox: ^C")
+	next := <-shown
+	require.Contains(t, next, "\nNext, in another terminal:\n")
+	require.Contains(t, next, "To stop the sandbox: ^C")
 	_, err = run(t, "status", "--state", front)
 	require.Error(t, err)
 
