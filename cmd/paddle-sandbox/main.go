@@ -237,15 +237,15 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 		}
 		kubeconfig = f.kubeconfig
 	}
-	stop := "^C"
+	where, stop := ", in another terminal", "^C"
 	if f.holder {
-		stop = "paddle-sandbox down --state " + f.StateDir
+		where, stop = "", "go run ./cmd/paddle-sandbox down --state "+f.StateDir
 	}
 	try := "kubectl create -f deploy/examples/wide_and_deep.yaml\n  kubectl get pdj --watch"
 	if f.WithoutController {
 		try = "kubectl create -f deploy/examples/ctr-volcano.yaml\n  kubectl get vcjob --watch"
 	}
-	fmt.Printf(nextSteps, kubeconfig, try, s.StateDir(), stop)
+	fmt.Printf(nextSteps, where, kubeconfig, try, s.StateDir(), stop)
 	if !f.holder {
 		return nil
 	}
@@ -262,7 +262,7 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 }
 
 const nextSteps = `
-Next, in another terminal:
+Next%s:
 
   export KUBECONFIG=%s
   kubectl get nodes -L network.topology.nvidia.com/block

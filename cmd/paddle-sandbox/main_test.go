@@ -138,7 +138,8 @@ func TestUpStatusDown(t *testing.T) {
 	require.NoError(t, err, text)
 	require.Contains(t, text, "ready after")
 	require.Contains(t, text, "export KUBECONFIG="+copied)
-	require.Contains(t, text, "paddle-sandbox down --state "+state)
+	require.Contains(t, text, "\nNext:\n", "the terminal is free")
+	require.Contains(t, text, "To stop the sandbox: go run ./cmd/paddle-sandbox down --state "+state)
 	require.Equal(t, []string{"only-node-0"}, nodeNames(t, copied))
 
 	text, err = run(t, "status", "--state", state)
@@ -193,7 +194,9 @@ func TestKilled(t *testing.T) {
 	require.NoError(t, holder.Process.Kill())
 	require.Error(t, holder.Wait())
 	awaitEnd(t, components)
-	require.Contains(t, <-shown, "To stop the sandbox: ^C")
+	next := <-shown
+	require.Contains(t, next, "\nNext, in another terminal:\n")
+	require.Contains(t, next, "To stop the sandbox: ^C")
 	_, err = run(t, "status", "--state", front)
 	require.Error(t, err)
 

@@ -35,6 +35,13 @@ node_image() {
   fi
 }
 
+next_steps() {
+  say "ready. Next:"
+  ! box_pid >/dev/null || say "  bash -c 'source hack/kind/cluster.sh; find_docker; in_box bash'    # a shell that reaches the cluster"
+  say "  export KUBECONFIG=$kubeconfig    # for a kubectl of yours"
+  say "  make kind-down"
+}
+
 webhooks_answer() {
   kubectl_reading create --dry-run=server --filename=- <hack/kind/probe.yaml
 }
@@ -71,7 +78,7 @@ fi
 docker exec "$node" chmod a+r /var/log/audit/audit.log
 say "loading the images"
 "$bin/kind" load docker-image --name="$cluster" "${images[@]}"
-[ "${1:-}" != --empty ] || exit 0
+[ "${1:-}" != --empty ] || { next_steps; exit; }
 
 say "keeping programs on the real node, and jobs off it"
 kubectl taint node "$node" node-role.kubernetes.io/control-plane=:NoSchedule --overwrite
@@ -100,7 +107,6 @@ say "making $nodes simulated nodes"
 apply "$manifests/nodes.yaml"
 until_done "the simulated nodes to be ready" nodes_are_ready
 
-say "ready: $nodes simulated nodes. Next:"
-say "  export KUBECONFIG=$kubeconfig    # for another kubectl"
+say "$nodes simulated nodes are ready"
+next_steps
 say "  make kind-bench"
-say "  make kind-down"

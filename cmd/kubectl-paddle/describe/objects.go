@@ -147,11 +147,11 @@ func Placement(group *vcscheduling.PodGroup) *report.Placement {
 	return nil
 }
 
-// shortened returns the first line of a text, and of that at most the given number of characters; 0 is no limit.
+// shortened returns the first line of a text, and of that at most the given number of characters from its beginning and its end; 0 is no limit.
 func shortened(text string, most int) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if runes := []rune(text); most > 0 && len(runes) > most {
-		return strings.TrimRight(string(runes[:most-1]), " ,;:") + "…"
+		return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 	}
 	return text
 }

@@ -90,6 +90,9 @@ func (d *Description) unplaced(o *Objects) {
 	text, original := r.Translate(d.catalog), r.Message
 	if text == "" {
 		text, original = r.Message, ""
+		if own := d.catalog["why."+d.Reason]; own != "" && !d.catalog.English() {
+			text = own
+		}
 	}
 	if text != "" {
 		text = d.catalog.Text("why.reason", "message", text, "reason", d.Reason)

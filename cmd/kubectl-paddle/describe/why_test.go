@@ -3,6 +3,7 @@
 package describe_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -356,6 +357,23 @@ func TestWhyInChinese(t *testing.T) {
   - 13 个 worker 时放得下。
   - It fits with 1 GPU more in the cluster.
   - 等待其他作业结束，或减少请求。`, d.Headline+"\n"+strings.Join(describe.Lines(report.Chinese, d.Sentences, false), "\n"))
+
+	o = job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "the scheduler looks for nodes for the whole gang"))
+	o.Catalog = report.Chinese
+	require.Equal(t, "  调度器正在为它的所有 Pod 寻找空闲资源（Placing）。", describe.Lines(report.Chinese, describe.Why(o).Sentences, false)[0])
+}
+
+// What is wrong stands at the end of a message that errors are wrapped in, such as the kubelet's.
+func TestLongMessagesKeepTheirEnd(t *testing.T) {
+	const image, cause = "registry.example.com/demo-wide-and-deep:v1", "dial tcp: lookup registry.example.com: no such host"
+	message := fmt.Sprintf(`Failed to pull image %[1]q: failed to pull and unpack image %[1]q: failed to resolve reference %[1]q: failed to do request: Head "https://registry.example.com/v2/manifests/v1": %s`, image, cause)
+	o := with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "")), waitingPod("a", "ErrImagePull"))
+	o.Pods[0].Status.ContainerStatuses[0].State.Waiting.Message = message
+	text := describe.Why(o).Sentences[0].Text
+	require.Contains(t, text, "Failed to pull image \""+image)
+	require.Contains(t, text, "…")
+	require.Contains(t, text, cause)
+	require.Less(t, len(text), len(message))
 }
 
 // The reason is there for programs.
