@@ -91,7 +91,7 @@ func TestTranslate(t *testing.T) {
 		"1 个 参数服务器 中的 1 个没有节点：PersistentVolumeClaim data 不存在": {
 			Reason: PersistentVolumeClaimNotFound, Missing: &Missing{Roles: []Role{{"server", 1, 1}}, Objects: []Object{{"PersistentVolumeClaim", "data"}}},
 		},
-		"队列 q 未打开：它不准入作业，也不启动 Pod": {Reason: QueueClosed, Value: "q"},
+		"队列 q 未打开：它不接收作业，也不启动 Pod": {Reason: QueueClosed, Value: "q"},
 		"正在终止的 Pod 消失后，该作业组就放得下":   {Reason: TerminatingPods, Message: "own"},
 	} {
 		require.Equal(t, want, r.Translate(Chinese))
