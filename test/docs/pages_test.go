@@ -19,9 +19,9 @@ import (
 )
 
 // forUsers reports whether users and administrators read the page; these pages are there in both languages. Of the reference that is
-// the command line, and the design is not translated.
+// the command line and the scheduler's reasons, and the design is not translated.
 func forUsers(page *docs.Page) bool {
-	others := []string{"README.md", "deploy/examples/README.md", "deploy/docs/reference/kubectl-paddle.md", "test/DEVELOP.md"}
+	others := []string{"README.md", "deploy/examples/README.md", "deploy/docs/reference/kubectl-paddle.md", "deploy/docs/reference/reasons.md", "test/DEVELOP.md"}
 	if rest, found := strings.CutPrefix(page.Path, "deploy/docs/"); found && !strings.HasPrefix(rest, "reference/") && !strings.HasPrefix(rest, "design/") {
 		return true
 	}
