@@ -323,7 +323,7 @@ func TestPodGroupRace(t *testing.T) {
 }
 
 // What the controller puts back it owns, and not the sums and policies that Volcano's Job controller works out.
-func TestPodGroupIsMendedByApply(t *testing.T) {
+func TestPodGroupIsRepairedByApply(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "restored", onNodes("none.has/this")))
 	whole := awaitPodGroup(t, job, nil)

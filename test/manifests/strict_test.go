@@ -165,31 +165,31 @@ func TestTheOldSchedulerRunsUntilTheNewOneIsReady(t *testing.T) {
 	require.Equal(t, 1, strategy.RollingUpdate.MaxSurge.IntValue())
 }
 
-// Whoever enables the plugin gets Volcano's own defaults, the plugin, and binpack of GPUs as the benchmarks have it.
+// A user who enables the plugin gets Volcano's own defaults, the plugin, and binpack of GPUs as the benchmarks have it.
 func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	volcanos, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/helm/chart/volcano/config/volcano-scheduler.conf"))
 	require.NoError(t, err)
 
-	var ours string
+	var shipped string
 	for _, object := range read(t, "v1/scheduler.yaml") {
 		if object.GetKind() == "ConfigMap" {
-			ours, _, err = unstructured.NestedString(object.Object, "data", "volcano-scheduler.conf")
+			shipped, _, err = unstructured.NestedString(object.Object, "data", "volcano-scheduler.conf")
 			require.NoError(t, err)
 		}
 	}
 	plugin := regexp.MustCompile(`(?m)^  - name: paddle\n(    .*\n)*`)
-	require.Len(t, plugin.FindAllString(ours, -1), 1)
+	require.Len(t, plugin.FindAllString(shipped, -1), 1)
 	packing := regexp.MustCompile(`(?m)^  - name: binpack\n    arguments:\n(      .*\n?)*`)
 	var packed []struct{ Arguments map[string]any }
-	require.NoError(t, yaml.Unmarshal([]byte(packing.FindString(ours)), &packed))
+	require.NoError(t, yaml.Unmarshal([]byte(packing.FindString(shipped)), &packed))
 	require.Len(t, packed, 1)
 	arguments := map[string]string{}
 	for key, value := range packed[0].Arguments {
 		arguments[key] = fmt.Sprint(value)
 	}
 	require.Equal(t, cluster.Stock().PackGPUs().Binpack, arguments)
-	ours = packing.ReplaceAllString(plugin.ReplaceAllString(ours, ""), "  - name: binpack\n")
-	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(ours))
+	shipped = packing.ReplaceAllString(plugin.ReplaceAllString(shipped, ""), "  - name: binpack\n")
+	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(shipped))
 }
 
 // volcanoModule returns the folder of Volcano's module.

@@ -162,7 +162,7 @@ func (s *Sandbox) controllerReady(ctx context.Context) error {
 	return until(ctx, "paddlejob-controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
 }
 
-// Stop ends every component, in the reverse order of their start, and gives back the ports and the state folder, whose
+// Stop ends every component, in the reverse order of their start, and releases the ports and the state folder, whose
 // files stay for reading. It may be called twice.
 func (s *Sandbox) Stop() error {
 	s.mu.Lock()

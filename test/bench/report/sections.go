@@ -304,7 +304,7 @@ func traced(r *trace.Report) *Section {
 		}
 	}
 	for _, c := range r.Compared {
-		s.figure(fmt.Sprintf("%s by ours, load %g, %s by %s", c.Measure, c.Load, c.Baseline, c.Ours), "×", true, c.Ratios...)
+		s.figure(fmt.Sprintf("%s by the plugin, load %g, %s by %s", c.Measure, c.Load, c.Baseline, c.Plugin), "×", true, c.Ratios...)
 	}
 	return s
 }

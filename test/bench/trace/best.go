@@ -9,21 +9,21 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Best is how ours stands to the strongest opponent and to the references.
+// Best compares the plugin with the strongest opponent and with the references.
 type Best struct {
 	Load    float64 `json:"load"`
 	Measure string  `json:"measure"`
-	Ours    string  `json:"ours"`
+	Plugin  string  `json:"plugin"`
 	// Opponent is the scheduler of others with the least median of the measure over the seeds.
 	Opponent string `json:"opponent"`
-	// Is are the figures of ours, OpponentIs those of the opponent.
+	// Is are the figures of the plugin, OpponentIs those of the opponent.
 	Is         Spread `json:"is"`
 	OpponentIs Spread `json:"opponent_is"`
-	// Ratio is the opponent's figure by ours: above 1 ours is better.
+	// Ratio is the opponent's figure by the plugin's: above 1 the plugin is better.
 	Ratio Spread `json:"ratio"`
-	// Excess is what ours is above 1 by what the opponent is above 1: of slowdowns only.
+	// Excess is what the plugin is above 1 by what the opponent is above 1: of slowdowns only.
 	Excess *Spread `json:"excess,omitempty"`
-	// Oracle and Alone are ours by the figures of the references.
+	// Oracle and Alone are the plugin's figures by those of the references.
 	Oracle *Spread `json:"by_oracle,omitempty"`
 	Alone  *Spread `json:"by_alone,omitempty"`
 }
@@ -46,8 +46,8 @@ func spread(seeds []float64) Spread {
 // least excess of a slowdown that counts when it is divided by.
 const leastExcess = 1e-3
 
-// strongest compares ours with the best of the others, at each load and by each measure. Seeds count that all of the others, and
-// ours, were played with.
+// strongest compares the plugin with the best of the others, at each load and by each measure. Seeds count that all of the others, and
+// the plugin, were played with.
 func strongest(s *Settings, runs []Run) []Best {
 	figures := map[Case]*Run{}
 	for i := range runs {
@@ -56,7 +56,7 @@ func strongest(s *Settings, runs []Run) []Best {
 	all := []Best{}
 	for _, load := range s.Loads {
 		seeds := s.whole(load, figures)
-		for _, ours := range s.Schedulers {
+		for _, paddle := range s.Schedulers {
 			for _, measure := range measures() {
 				of := func(scheduler string) (seconds []float64) {
 					for _, seed := range seeds {
@@ -67,10 +67,10 @@ func strongest(s *Settings, runs []Run) []Best {
 					return seconds
 				}
 				opponent := s.opponent(of)
-				if !isOurs(ours) || opponent == "" || len(seeds) == 0 {
+				if !isPaddle(paddle) || opponent == "" || len(seeds) == 0 {
 					continue
 				}
-				b := Best{Load: load, Measure: measure, Ours: ours, Opponent: opponent, Is: spread(of(ours)), OpponentIs: spread(of(opponent))}
+				b := Best{Load: load, Measure: measure, Plugin: paddle, Opponent: opponent, Is: spread(of(paddle)), OpponentIs: spread(of(opponent))}
 				b.Ratio = spread(divide(b.OpponentIs.Seeds, b.Is.Seeds, 0, 0))
 				if measure == gangSlowdown {
 					excess := spread(divide(b.Is.Seeds, b.OpponentIs.Seeds, 1, leastExcess))
@@ -98,10 +98,10 @@ func (s *Settings) whole(load float64, figures map[Case]*Run) (seeds []uint64) {
 	return seeds
 }
 
-// opponent returns the scheduler of others with the least median of a measure; none if nobody else is played.
+// opponent returns the scheduler of others with the least median of a measure; none if no other is played.
 func (s *Settings) opponent(of func(string) []float64) (best string) {
 	for _, scheduler := range s.Schedulers {
-		if isOurs(scheduler) || isReference(scheduler) || len(of(scheduler)) == 0 {
+		if isPaddle(scheduler) || isReference(scheduler) || len(of(scheduler)) == 0 {
 			continue
 		}
 		if best == "" || stats.Median(of(scheduler)) < stats.Median(of(best)) {
@@ -141,11 +141,11 @@ func (r *Report) judge() []bars.Bar {
 	all := []bars.Bar{}
 	for i := range r.Best {
 		b := &r.Best[i]
-		if b.Load != judgedLoad || b.Ours != byDefault {
+		if b.Load != judgedLoad || b.Plugin != byDefault {
 			continue
 		}
 		name := func(what string) string { return fmt.Sprintf("trace at 85 %%: %s, %s", b.Measure, what) }
-		judged := []bars.Bar{bars.Above(name(fmt.Sprintf("%s by ours, lower bound of %d seeds", b.Opponent, len(b.Ratio.Seeds))), b.Ratio.Low, 1)}
+		judged := []bars.Bar{bars.Above(name(fmt.Sprintf("%s by the plugin, lower bound of %d seeds", b.Opponent, len(b.Ratio.Seeds))), b.Ratio.Low, 1)}
 		if b.Measure == gangSlowdown {
 			judged = append(judged, bars.Most(name("median"), b.Is.Median, mostSlowdown),
 				bars.Most(name("excess by that of "+b.Opponent+", median"), b.Excess.Median, mostExcess))

@@ -60,13 +60,13 @@ func missed(r *Report) (names []string) {
 func TestRatiosAreOfTheSameSeed(t *testing.T) {
 	s := small()
 	compared := compare(&s, runsOf(&s, good()))
-	// Three loads; ours by bytes against five and against busiest, busiest against five.
+	// Three loads; the plugin by bytes against five and against busiest, busiest against five.
 	require.Len(t, compared, 3*11*3)
 	found := 0
 	for _, c := range compared {
 		if c.Load == 0.85 && c.Measure == gangJCT {
 			found++
-			want := good()[c.Baseline].seconds / good()[c.Ours].seconds
+			want := good()[c.Baseline].seconds / good()[c.Plugin].seconds
 			require.InDelta(t, want, c.Median, 1e-9)
 			require.Len(t, c.Ratios, 5)
 			require.InDelta(t, want, c.Low, 1e-9)
@@ -84,13 +84,13 @@ func TestBestIsTheStrongestOpponentOfEachMeasure(t *testing.T) {
 	require.Len(t, all, 2*3)
 	opponents := map[string]string{}
 	for _, b := range all {
-		if b.Ours == bytesFirst {
+		if b.Plugin == bytesFirst {
 			opponents[b.Measure] = b.Opponent
 		}
 	}
 	require.Equal(t, map[string]string{gangJCT: kueuePreferred, gangSlowdown: hardAny, crossing: kueuePreferred}, opponents)
 	for _, b := range all {
-		if b.Ours != bytesFirst || b.Measure != gangSlowdown {
+		if b.Plugin != bytesFirst || b.Measure != gangSlowdown {
 			continue
 		}
 		require.InDeltaSlice(t, []float64{1.02, 1.03, 1.04}, b.Is.Seeds, 1e-9)
@@ -102,7 +102,7 @@ func TestBestIsTheStrongestOpponentOfEachMeasure(t *testing.T) {
 	}
 }
 
-// A seed that one scheduler was not played with counts for nobody.
+// A seed that one scheduler was not played with does not count.
 func TestBestIsOfWholeSeeds(t *testing.T) {
 	s := small()
 	all := slices.DeleteFunc(runsOf(&s, good()), func(r Run) bool { return r.Scheduler == stock && r.Seed == 2 })
@@ -137,13 +137,13 @@ func TestEachBarCanBeMissed(t *testing.T) {
 		missed    []string
 	}{
 		{"the best opponent is faster", kueuePreferred, figures{9, 1.04}, []string{
-			"trace at 85 %: gang_jct_mean_s, kueue-tas by ours, lower bound of 5 seeds",
-			"trace at 85 %: crossing_bytes, kueue-tas by ours, lower bound of 5 seeds",
+			"trace at 85 %: gang_jct_mean_s, kueue-tas by the plugin, lower bound of 5 seeds",
+			"trace at 85 %: crossing_bytes, kueue-tas by the plugin, lower bound of 5 seeds",
 		}},
 		{"more than half of the excess", kueuePreferred, figures{12, 1.015}, []string{
 			"trace at 85 %: gang_slowdown_mean, excess by that of kueue-tas, median",
 		}},
-		{"ours is slowed down", bytesFirst, figures{10, 1.02}, []string{
+		{"the plugin is slowed down", bytesFirst, figures{10, 1.02}, []string{
 			"trace at 85 %: gang_slowdown_mean, median", "trace at 85 %: gang_slowdown_mean, excess by that of network-topology-aware-hard-any, median",
 		}},
 	} {
@@ -176,7 +176,7 @@ func TestEverySchedulerCanBePlayed(t *testing.T) {
 	}
 	require.Len(t, Schedulers(), 9+5+2+2)
 	for name := range s.setups() {
-		require.Equal(t, strings.HasPrefix(name, "paddle"), isOurs(name))
+		require.Equal(t, strings.HasPrefix(name, "paddle"), isPaddle(name))
 		require.False(t, isReference(name))
 	}
 	_, err := s.setup("kube-scheduler")
@@ -197,7 +197,7 @@ func TestHardSetUpsAskForTheLowestTierThatHoldsAJob(t *testing.T) {
 	}
 }
 
-// Ours has arguments that the plugin takes.
+// The set-ups of the plugin have arguments that it takes.
 func TestArgumentsOfOurs(t *testing.T) {
 	s := Default()
 	for _, name := range []string{bytesFirst, busiestFirst, bytesUntold, busiestUntold, bytesUnpacked} {

@@ -133,13 +133,13 @@ func (r *Run) of(measure string) float64 {
 	return max(second, r.GangJCTMean)
 }
 
-// Compared is how one scheduler's figure stands to ours over the seeds that both were played with.
+// Compared compares a scheduler's figure with the plugin's over the seeds that both were played with.
 type Compared struct {
 	Load     float64 `json:"load"`
 	Measure  string  `json:"measure"`
-	Ours     string  `json:"ours"`
+	Plugin   string  `json:"plugin"`
 	Baseline string  `json:"baseline"`
-	// Ratios are the baseline's figure by ours, seed by seed: above 1 ours is better.
+	// Ratios are the baseline's figure by the plugin's, seed by seed: above 1 the plugin is better.
 	Ratios []float64 `json:"ratios"`
 	Median float64   `json:"median"`
 	// Low and High are bounds of the median: it lies between them with this probability (stats.MedianBounds). Of five seeds
@@ -152,7 +152,7 @@ type Compared struct {
 // level of the bounds, where there are seeds enough for it.
 const level = 0.95
 
-// compare ours with every baseline, and the two objectives with each other, at each load.
+// compare the plugin with every baseline, and the two objectives with each other, at each load.
 func compare(s *Settings, runs []Run) []Compared {
 	found := map[Case]*Run{}
 	for i := range runs {
@@ -160,15 +160,15 @@ func compare(s *Settings, runs []Run) []Compared {
 	}
 	var all []Compared
 	for _, load := range s.Loads {
-		for _, ours := range []string{bytesFirst, busiestFirst} {
+		for _, paddle := range []string{bytesFirst, busiestFirst} {
 			for _, baseline := range s.Schedulers {
-				if !slices.Contains(s.Schedulers, ours) || isOurs(baseline) && (ours != bytesFirst || baseline == ours) {
+				if !slices.Contains(s.Schedulers, paddle) || isPaddle(baseline) && (paddle != bytesFirst || baseline == paddle) {
 					continue
 				}
 				for _, measure := range measures() {
-					c := Compared{Load: load, Measure: measure, Ours: ours, Baseline: baseline}
+					c := Compared{Load: load, Measure: measure, Plugin: paddle, Baseline: baseline}
 					for _, seed := range s.Seeds {
-						us, them := found[Case{load, ours, seed}], found[Case{load, baseline, seed}]
+						us, them := found[Case{load, paddle, seed}], found[Case{load, baseline, seed}]
 						if us != nil && them != nil {
 							c.Ratios = append(c.Ratios, them.of(measure)/us.of(measure))
 						}

@@ -32,13 +32,13 @@ const (
 	alone  = "alone"
 )
 
-// byDefault is the plugin with the objective that it has where nobody says another.
+// byDefault is the plugin with its default objective.
 const byDefault = bytesFirst
 
 // trials of the oracle for a job.
 const trials = 1000
 
-// Schedulers are all that are compared: opponents, references, and ours.
+// Schedulers are all that are compared: opponents, references, and the plugin.
 func Schedulers() []string {
 	return slices.Concat(volcanos(), slices.Sorted(maps.Keys(rules())), []string{oracle, alone, bytesFirst, busiestFirst})
 }
@@ -83,7 +83,7 @@ func (s *Settings) rule(name string) (opponents.Rule, bool) {
 	return rule, ok
 }
 
-// paddle is ours, told how wide the links are, as its documentation asks.
+// paddle returns the set-up of the plugin with the bandwidths of the links, as its documentation asks.
 func (s *Settings) paddle(objective string) cluster.Setup {
 	widths := make([]string, len(s.Gbps))
 	for tier, gbps := range s.Gbps {
@@ -92,8 +92,8 @@ func (s *Settings) paddle(objective string) cluster.Setup {
 	return cluster.Paddle(map[string]string{"objective": objective, "tier-bandwidths": strings.Join(widths, ",")})
 }
 
-// isOurs reports whether a name is one of the plugin's.
-func isOurs(name string) bool { return strings.HasPrefix(name, "paddle-") }
+// isPaddle reports whether a name is one of the plugin's.
+func isPaddle(name string) bool { return strings.HasPrefix(name, "paddle-") }
 
-// isReference reports whether a name is of something that nobody can run.
+// isReference reports whether a name is of a reference that no cluster can run.
 func isReference(name string) bool { return name == oracle || name == alone }

@@ -92,7 +92,7 @@ func TestBenchWritesAndTells(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(text, &read))
 	require.Contains(t, read.Cluster, "15 hosts")
-	require.Equal(t, "trace at 85 %: gang_jct_mean_s, stock by ours, lower bound of 1 seeds", read.Bars[0].Name)
+	require.Equal(t, "trace at 85 %: gang_jct_mean_s, stock by the plugin, lower bound of 1 seeds", read.Bars[0].Name)
 	require.Len(t, read.Runs, 2)
 	for _, key := range strings.Fields("load scheduler seed jct_mean_s gang_jct_p95_s gang_wait_p99_s gpu_use crossing_bytes") {
 		require.Contains(t, read.Runs[0], key)

@@ -23,7 +23,7 @@ const (
 	anyPacked       = "network-topology-aware-hard-any+gpu-binpack"
 )
 
-// Names of set-ups that are played only if asked for: more of Volcano's, and ours where nobody has said how wide the links are.
+// Names of set-ups that are played only if asked for: more of Volcano's, and the plugin without bandwidths.
 const (
 	packedGPUs = "gpu-binpack"
 	softPacked = "network-topology-aware+gpu-binpack"
