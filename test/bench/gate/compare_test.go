@@ -4,7 +4,9 @@ package gate
 
 import (
 	"bytes"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +65,38 @@ func TestTolerancesAreTwiceTheNoise(t *testing.T) {
 	}, figures)
 	_, err = figuresOf([]Measured{run(3, 100, 0), {"exact": {3, 0.001}}})
 	require.ErrorContains(t, err, "run 2")
+}
+
+// A figure whose noise is above this says too little to be kept.
+const useful = 0.5
+
+func TestKeptFiguresAreOfUse(t *testing.T) {
+	s := Default()
+	s.File = "figures.json"
+	kept, err := s.read()
+	require.NoError(t, err)
+	require.NotEmpty(t, kept.Commit)
+	for name, f := range kept.Figures {
+		require.GreaterOrEqual(t, len(f.Runs), 5, name)
+		require.Positive(t, f.Tolerance, name)
+		require.LessOrEqual(t, f.Tolerance, useful, name)
+		for _, value := range f.Runs {
+			require.Equal(t, Same, Compare(map[string]Figure{name: f}, Measured{name: {Value: value}})[0].Verdict, name)
+		}
+	}
+	all := len(kept.Figures)
+	for _, part := range Parts() {
+		s.Only = []string{part}
+		kept, err := s.read()
+		require.NoError(t, err)
+		require.NotEmpty(t, kept.Figures, part)
+		for name := range maps.Keys(kept.Figures) {
+			require.True(t, strings.HasPrefix(name, part+": "), name)
+		}
+		all -= len(kept.Figures)
+	}
+	require.Zero(t, all, "each figure is of a part")
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(Parts()))), len(parts))
 }
 
 func TestFiguresOfSomePartsAreNotKeptAlone(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -51,8 +51,11 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := result.Write(s.Folder, "gate.json", measured); err != nil {
+		return err
+	}
 	here := result.ThisMachine()
-	result.Say(out, "kept: %s, %s, %d processors\nhere: %s, %s, %d processors", kept.Commit, kept.Machine.Processor, kept.Machine.CPUs, commit(), here.Processor, here.CPUs)
+	result.Say(out, "kept: %s, %d processors, %s\nhere: %s, %d processors", kept.Machine.Processor, kept.Machine.CPUs, kept.Commit, here.Processor, here.CPUs)
 	rows := Compare(kept.Figures, measured)
 	if err := show(rows, out); err != nil {
 		return err
@@ -85,6 +88,10 @@ func (s *Settings) keep(ctx context.Context, progress io.Writer) error {
 	if !slices.Equal(s.Only, Parts()) {
 		return errors.New("figures of some parts cannot be kept alone: all are of one commit; leave out --only")
 	}
+	at, err := commit(ctx)
+	if err != nil {
+		return err
+	}
 	var runs []Measured
 	for i := range s.Keep {
 		result.Say(progress, "run %d of %d", i+1, s.Keep)
@@ -98,19 +105,14 @@ func (s *Settings) keep(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return result.Write(filepath.Dir(s.File), filepath.Base(s.File), Kept{Commit: commit(), Machine: result.ThisMachine(), Figures: figures})
+	return result.Write(filepath.Dir(s.File), filepath.Base(s.File), Kept{Commit: at, Machine: result.ThisMachine(), Figures: figures})
 }
 
-// commit is what this program was built from.
-func commit() string {
-	of := map[string]string{}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range build.Settings {
-			of[s.Key] = s.Value
-		}
+// commit is that of the worktree, with "-dirty" where files have changed since.
+func commit(ctx context.Context) (string, error) {
+	text, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask git which commit is measured: %w", err)
 	}
-	if of["vcs.modified"] == "true" {
-		return of["vcs.revision"] + " with changes"
-	}
-	return of["vcs.revision"]
+	return strings.TrimSpace(string(text)), nil
 }

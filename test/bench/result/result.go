@@ -55,7 +55,7 @@ func processor() string {
 // Processor is the time that this process has had of processors: other programs disturb it less than the clock.
 func Processor() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it fails of wrong arguments only
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it only fails for wrong arguments
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 

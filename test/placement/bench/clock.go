@@ -82,6 +82,14 @@ func medianOf(readings []reading, what func(reading) float64) float64 {
 	return stats.Median(values)
 }
 
+func leastOf(readings []reading, what func(reading) float64) float64 {
+	least := what(readings[0])
+	for _, r := range readings {
+		least = min(least, what(r))
+	}
+	return least
+}
+
 // spread runs n pieces of work, one for each processor at a time; what it returns does not depend on their number.
 func spread[T any](n int, name string, progress io.Writer, work func(i int) T) []T {
 	results := make([]T, n)
