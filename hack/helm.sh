@@ -4,7 +4,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 bin=$root/_output/bin
-# Which Kubernetes is meant where none is asked is set by the linker, as in Helm's own build.
+# The linker sets the default version of Kubernetes, as in Helm's own build.
 kubernetes=helm.sh/helm/v3/pkg/chartutil.k8sVersion
 (cd "$root/hack/helm" && CGO_ENABLED=0 go build -o "$bin/helm" \
   -ldflags "-s -w -X ${kubernetes}Major=1 -X ${kubernetes}Minor=34" helm.sh/helm/v3/cmd/helm)

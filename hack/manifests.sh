@@ -8,13 +8,13 @@ chart=deploy/helm/paddle-volcano
 echo "generate: building the helm of hack/helm (two minutes the first time)"
 hack/helm.sh version --short
 
-# The manifests name no registry: nobody can register a name below .invalid (RFC 2606).
+# The manifests name no registry: no one can register a name below .invalid (RFC 2606).
 registry=${REGISTRY:-registry.invalid}
 target=${MANIFESTS:-deploy/v1}
 more=("$@")
 
 # The head of a file is read from stdin; then come the templates that the arguments name, in the order of an installation.
-# Helm tells of each linked file that it follows.
+# Helm logs each symbolic link that it follows.
 manifest() {
   local file=$target/$1 text
   shift
@@ -22,12 +22,12 @@ manifest() {
     2> >(grep -v 'found symbolic link in path' >&2))
   {
     cat
-    # What Helm alone may say of an object.
+    # Labels that only Helm may set.
     grep -vE '^# Source: |^    (helm\.sh/chart|app\.kubernetes\.io/managed-by): ' <<<"$text" | sed '1{/^---$/d}'
   } >"$file"
 }
 
-echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml beside it"
+echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml next to it"
 manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
 # paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
 # registry. deploy/docs/how-to/install.md has all commands. The command for this file is:
@@ -48,7 +48,7 @@ manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler
 #
 # Every object has the name that Volcano gave it, so that
 #   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/scheduler.yaml | kubectl apply --server-side --force-conflicts -f -
-# replaces Volcano's scheduler, its configuration and its rights. Applying Volcano's own manifest in the same way brings Volcano's
+# replaces Volcano's scheduler, its configuration and its permissions. Applying Volcano's own manifest in the same way brings Volcano's
 # scheduler back (deploy/docs/how-to/enable-the-plugin.md). If you have changed the configuration or the flags, or if Helm installed Volcano,
 # read that page first.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.

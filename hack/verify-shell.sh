@@ -16,7 +16,7 @@ if [ -z "$shellcheck" ]; then
     echo "verify: unpacking Debian's shellcheck into $dir"
     rm -rf "$dir.new"
     mkdir -p "$dir.new"
-    # As root apt would download as a user of its own, who may not write here. Fresh machines have no lists of packages yet.
+    # As root apt would download as the user _apt, who may not write here. Fresh machines have no lists of packages yet.
     download() { (cd "$dir.new" && apt-get -qq -o APT::Sandbox::User=root download shellcheck); }
     download || { apt-get -qq update && download; } || {
       echo "verify: shellcheck could not be downloaded: install it, or run apt-get update" >&2

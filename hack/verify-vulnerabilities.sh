@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails when a vulnerability that Go's database knows is reached from our programs. The database is on the network (or where
+# Fails when a vulnerability that Go's database knows is reached from the project's programs. The database is on the network (or where
 # GOVULNDB says). Where it cannot be read the check is skipped, which is an error if SKIPS names a list without this script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +15,6 @@ if ! reason=$(curl --fail --silent --show-error --max-time 20 --output /dev/null
 fi
 bin=$PWD/_output/bin
 (cd hack/vuln && CGO_ENABLED=0 GOBIN=$bin go install tool)
-echo "verify: looking for known vulnerabilities that our programs reach (minutes)"
+echo "verify: looking for known vulnerabilities that the programs reach (minutes)"
 CGO_ENABLED=0 "$bin/govulncheck" -db "$database" ./cmd/...
 echo "verify: no known vulnerability is reached"

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	klog.SetLogger(klog.Logger{}) // what libraries log, the scheduler's code that plan runs above all, is nothing for users
+	klog.SetLogger(klog.Logger{}) // users do not need what libraries log
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Run(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	stop()

@@ -42,7 +42,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run returns the exit code: 0 also where a bar was missed, 2 for wrong flags, 1 for a broken promise of what is measured.
+// run returns the exit code: 0 also where a target was missed, 2 for wrong flags, 1 where what is measured violates an invariant.
 func run(args []string) int {
 	names := strings.Join(slices.Sorted(maps.Keys(commands)), "|")
 	switch {
@@ -77,7 +77,7 @@ func fail(code int, err error) int {
 	return code
 }
 
-// known is an error if a part is not among those that there are.
+// known returns an error if a part does not exist.
 func known(only, parts []string) error {
 	for _, part := range only {
 		if !slices.Contains(parts, part) {
@@ -145,7 +145,7 @@ func controllers(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	}
 }
 
-// soaks lets jobs come, go and break for a long time.
+// soaks creates, deletes and breaks jobs for a long time.
 func soaks(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	s := soak.Default()
 	flags.DurationVar(&s.For, "for", s.For, "how long; no round begins later")
@@ -156,7 +156,7 @@ func soaks(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	}
 }
 
-// traces plays a trace of training jobs with several schedulers.
+// traces replays a trace of training jobs with several schedulers.
 func traces(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	s := trace.Default()
 	done := s.Flags(flags)

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 )
 
-// New is what Volcano looks up in the file; the plugin bears the file's name.
+// New is what Volcano looks up in the file; the plugin has the file's name.
 func New(arguments framework.Arguments) framework.Plugin { return paddle.New(arguments) }
 
 func main() {}

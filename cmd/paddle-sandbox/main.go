@@ -99,9 +99,9 @@ func newStatus(state *string) *cobra.Command {
 		cmd.Printf("the sandbox in %s runs since %s: process %d, %d nodes\nKUBECONFIG=%s\n\n",
 			*state, record.Started.Format(time.DateTime), record.PID, record.Nodes, record.Kubeconfig)
 		table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "COMPONENT\tPROCESS\tLOG") //nolint:errcheck // Flush tells
+		fmt.Fprintln(table, "COMPONENT\tPROCESS\tLOG") //nolint:errcheck // Flush reports it
 		for _, c := range sandbox.ComponentStatuses(*state) {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, c.Process, c.Log) //nolint:errcheck // Flush tells
+			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, c.Process, c.Log) //nolint:errcheck // Flush reports it
 		}
 		return table.Flush()
 	}
@@ -206,7 +206,7 @@ func (f *upFlags) complete() (err error) {
 	return nil
 }
 
-// run holds a sandbox until it fails or is asked to end.
+// run holds a sandbox until it fails or is stopped.
 func (f *upFlags) run(cmd *cobra.Command) error {
 	s, err := sandbox.Start(cmd.Context(), f.Options)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 			}
 		}()
 	}
-	// Nobody is answered before others have had every occasion to ask as well.
+	// No request is answered before others could be sent as well.
 	for asked := 0; asked < 100 || posted.Load() < atOnce; asked++ {
 		_, err := server.Client().Get(server.URL) //nolint:bodyclose,noctx // it has none
 		require.NoError(t, err)

@@ -53,7 +53,7 @@ func newLock(opts *options.ServerOption) (resourcelock.Interface, error) {
 	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, opts.LeaderElection.ResourceName,
 		resourcelock.ResourceLockConfig{Identity: id}, config, opts.LeaderElection.RenewDeadline.Duration)
 	if err != nil {
-		return nil, fmt.Errorf("make the lock of the leader election: %w", err)
+		return nil, fmt.Errorf("create the lock of the leader election: %w", err)
 	}
 	return lock, nil
 }

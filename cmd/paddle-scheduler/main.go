@@ -82,7 +82,7 @@ func run(opts *options.ServerOption) error {
 	if opts.LeaderElection.LeaderElect {
 		return runElected(opts)
 	}
-	return app.Run(opts) // ends in no other way than with an error
+	return app.Run(opts) // returns only errors
 }
 
 // logVersions logs the versions of Kubernetes and of Volcano's other programs, and a warning for each that is not supported.

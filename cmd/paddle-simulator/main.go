@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	klog.SetLogger(klog.Logger{}) // the log of the scheduler's code is nothing for users
+	klog.SetLogger(klog.Logger{}) // users do not need the scheduler's log
 	if err := simulation.Serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)

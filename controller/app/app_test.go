@@ -50,7 +50,7 @@ func TestRendering(t *testing.T) {
 	t.Parallel()
 	o := NewOptions()
 	o.ElasticEtcd, o.HostPortRange, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
-	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
+	require.Empty(t, o.rendering().BarrierImage, "the user chooses the image")
 	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
 	o.BarrierPullSecrets = []string{"key"}
 	require.Equal(t, builder.Config{

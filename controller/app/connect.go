@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
-// connect makes the clients, and the lock that only one controller of a cluster holds. Without it the clients write nothing.
+// connect returns the clients and the lock for leader election. The clients send no writes while the lock is not held.
 func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.Interface, error) {
 	var clients paddlejob.Clients
 	config, err := configOf(o, f)
@@ -30,15 +30,15 @@ func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.I
 		return clients, nil, err
 	}
 	if clients.Paddle, err = paddleclient.NewForConfig(config); err != nil {
-		return clients, nil, fmt.Errorf("making a client for PaddleJobs: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for PaddleJobs: %w", err)
 	}
 	if clients.Volcano, err = vcclient.NewForConfig(config); err != nil {
-		return clients, nil, fmt.Errorf("making a client for Volcano: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for Volcano: %w", err)
 	}
 	core := rest.CopyConfig(config)
 	core.AcceptContentTypes, core.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	if clients.Kube, err = kubernetes.NewForConfig(core); err != nil {
-		return clients, nil, fmt.Errorf("making a client for Kubernetes: %w", err)
+		return clients, nil, fmt.Errorf("creating a client for Kubernetes: %w", err)
 	}
 	if f == nil {
 		return clients, nil, nil // no election, no lock
@@ -47,7 +47,7 @@ func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.I
 	return clients, f, err
 }
 
-// configOf is how to reach the API server, behind the leaderWriteGuard unless that is nil.
+// configOf returns the client configuration, with the leaderWriteGuard unless that is nil.
 func configOf(o *Options, f *leaderWriteGuard) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
 	if err != nil {
@@ -60,7 +60,7 @@ func configOf(o *Options, f *leaderWriteGuard) (*rest.Config, error) {
 	return rest.AddUserAgent(config, Name), nil
 }
 
-// newLock has a client of its own, so that a burst of work does not cost the lease.
+// newLock uses a separate client, so that a burst of requests does not delay the renewal of the lease.
 func newLock(o *Options) (resourcelock.Interface, error) {
 	config, err := configOf(o, nil)
 	if err != nil {
@@ -79,7 +79,7 @@ func newLock(o *Options) (resourcelock.Interface, error) {
 	return lock, nil
 }
 
-// newRecorder makes what writes events, and what stops it.
+// newRecorder returns a recorder of events and the function that stops it.
 func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRecorder, func()) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartStructuredLogging(3)

@@ -46,8 +46,8 @@ func TestNothingIsWrittenWithoutALease(t *testing.T) {
 	}
 	writes := func() bool {
 		t.Helper()
-		require.NoError(t, ask(http.MethodGet, "/api/v1/pods"), "reading is free")
-		require.NoError(t, ask(http.MethodPost, "/api/v1/namespaces/ml/events"), "telling is free")
+		require.NoError(t, ask(http.MethodGet, "/api/v1/pods"), "reads are not refused")
+		require.NoError(t, ask(http.MethodPost, "/api/v1/namespaces/ml/events"), "events are not refused")
 		before := sent
 		err := ask(http.MethodPatch, "/api/v1/namespaces/ml/pods/a")
 		if err != nil {
@@ -78,7 +78,7 @@ func TestNothingIsWrittenWithoutALease(t *testing.T) {
 	require.Error(t, renew("mine"))
 	require.True(t, writes(), "it has not run out")
 	now = now.Add(time.Second)
-	require.False(t, writes(), "another may have it by now, and nobody has told this program")
+	require.False(t, writes(), "another may have it by now, and this program does not know")
 	refuse = false
 	require.NoError(t, renew("mine"))
 	require.True(t, writes())

@@ -16,7 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-func TestMetricsAreForThoseWhoMay(t *testing.T) {
+func TestMetricsNeedPermission(t *testing.T) {
 	t.Parallel()
 	kube := fake.NewClientset()
 	kube.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// Kubeconfig is a path; empty means the ServiceAccount of the pod that the program runs in.
 	Kubeconfig string
-	// Master is the API server's URL, over the one in Kubeconfig.
+	// Master is the API server's URL, instead of the one in Kubeconfig.
 	Master string
 	// Namespace is the only one watched, all if empty.
 	Namespace string
@@ -34,16 +34,16 @@ type Options struct {
 	HostPortRange string
 	// Kubeflow runs Kubeflow's PaddleJobs too.
 	Kubeflow bool
-	// Workers is how many PaddleJobs are worked on at the same time.
+	// Workers is how many PaddleJobs are reconciled at the same time.
 	Workers int
-	// ResyncPeriod is how often every PaddleJob is looked at again without a change.
+	// ResyncPeriod is how often every PaddleJob is reconciled without a change.
 	ResyncPeriod time.Duration
 	// QPS and Burst bound the requests per second to the API server.
 	QPS   float32
 	Burst int
 	// HTTPAddress is where health is served, and metrics unless MetricsAddress is set; empty serves nothing.
 	HTTPAddress string
-	// MetricsAddress is where metrics are served over HTTPS to those who may get them; empty serves none there.
+	// MetricsAddress is where metrics are served over HTTPS to users with permission; empty serves none there.
 	MetricsAddress string
 	LeaderElection config.LeaderElectionConfiguration
 	Metrics        *metrics.Options
@@ -157,7 +157,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// rendering is what the flags decide about rendering.
+// rendering returns the configuration of package builder.
 func (o *Options) rendering() builder.Config {
 	config := o.Config
 	config.HostPorts, _ = builder.ParsePorts(o.HostPortRange) // Validate has refused a wrong one

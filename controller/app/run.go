@@ -43,7 +43,7 @@ const helpColumns = 120
 // Name is the program's name.
 const Name = "paddlejob-controller"
 
-// NewCommand is the program as a command; it ends when its context does.
+// NewCommand returns the program as a command; it ends when its context does.
 func NewCommand() *cobra.Command {
 	o := NewOptions()
 	cmd := &cobra.Command{
@@ -86,8 +86,8 @@ func allFlags(o *Options) cliflag.NamedFlagSets {
 	return sets
 }
 
-// gcPercent is the garbage collector's, unless GOGC says otherwise: most of what comes from watches is thrown away at once,
-// and memory is dearer here than time.
+// gcPercent is the garbage collector's, unless GOGC says otherwise: most of what comes from watches is garbage at once,
+// and memory is scarcer here than CPU time.
 const gcPercent = 50
 
 // Run works until the context ends.
@@ -134,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 	return group.Wait()
 }
 
-// work watches, and works while it leads.
+// work starts the informers, and runs the controllers while this program leads.
 func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run func(context.Context), lock resourcelock.Interface,
 	health *leaderelection.HealthzAdaptor,
 ) error {

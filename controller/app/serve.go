@@ -72,19 +72,19 @@ func answer(check func(*http.Request) error) http.Handler {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintln(w, "ok") //nolint:errcheck // the one who asked has gone
+		fmt.Fprintln(w, "ok") //nolint:errcheck // the client has gone
 	})
 }
 
-// reviewTimeout is how long the API server may take to answer about one who asks for metrics.
+// reviewTimeout is how long the API server may take to review a user who requests metrics.
 const reviewTimeout = 10 * time.Second
 
-// serveMetrics serves /metrics over TLS, to those whom the API server knows and lets, until the context ends.
+// serveMetrics serves /metrics over TLS, to users whom the API server authenticates and authorizes, until the context ends.
 func serveMetrics(ctx context.Context, o *Options) error {
 	if o.MetricsAddress == "" {
 		return nil
 	}
-	// Not behind the guard, since who waits for the lease is asked for metrics too; and with few requests a second,
+	// Not behind the guard, since a program that waits for the lease serves metrics too; and with few requests a second,
 	// for all clients together.
 	config, err := configOf(o, nil)
 	if err != nil {
@@ -93,7 +93,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	config.QPS, config.Burst = 5, 10
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("making a client for who asks for metrics: %w", err)
+		return fmt.Errorf("creating a client to review users: %w", err)
 	}
 	certificate, err := selfSigned()
 	if err != nil {
@@ -106,21 +106,21 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	}})
 }
 
-// selfSigned is a certificate that keeps listeners out, and that no client can verify.
+// selfSigned returns a certificate that encrypts connections, and that no client can verify.
 func selfSigned() (tls.Certificate, error) {
 	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}
 	return pair, nil
 }
 
-// withAuth lets requests through whose bearer token the API server knows, and whose user may do such a request to the URL: what
-// Kubernetes' own components do. It asks again each time; Prometheus comes twice a minute.
+// withAuth serves requests whose bearer token the API server authenticates, and whose user has permission for the URL, as
+// Kubernetes' own components do. It does not cache reviews: Prometheus sends two requests a minute.
 func withAuth(kube kubernetes.Interface, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
@@ -140,7 +140,7 @@ func withAuth(kube kubernetes.Interface, next http.Handler) http.Handler {
 	})
 }
 
-// authenticate is the user to whom the API server gave the request's bearer token.
+// authenticate returns the user of the request's bearer token.
 func authenticate(ctx context.Context, kube kubernetes.Interface, r *http.Request) (*authenticationv1.UserInfo, error) {
 	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !isBearer || token == "" {
@@ -149,7 +149,7 @@ func authenticate(ctx context.Context, kube kubernetes.Interface, r *http.Reques
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	review, err := kube.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("asking the API server about a token: %w", err)
+		return nil, fmt.Errorf("reviewing a token: %w", err)
 	}
 	if !review.Status.Authenticated {
 		return nil, errors.New("the API server does not know the token")
@@ -157,7 +157,7 @@ func authenticate(ctx context.Context, kube kubernetes.Interface, r *http.Reques
 	return &review.Status.User, nil
 }
 
-// authorize says why a user may not do a request to its URL.
+// authorize returns an error if a user has no permission for the request's URL.
 func authorize(ctx context.Context, kube kubernetes.Interface, user *authenticationv1.UserInfo, r *http.Request) error {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for key, values := range user.Extra {
@@ -169,10 +169,10 @@ func authorize(ctx context.Context, kube kubernetes.Interface, user *authenticat
 	}}
 	review, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("asking the API server about a user: %w", err)
+		return fmt.Errorf("reviewing the permission of a user: %w", err)
 	}
 	if !review.Status.Allowed {
-		return errors.New("the API server does not let them")
+		return errors.New("permission denied")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type server struct {
 
 	mu      sync.Mutex
 	records map[string]netip.Addr // by name, with a dot at its end
-	// asked is told of each question before it is answered, and reports whether it is lost.
+	// asked is called with each question before the answer, and reports whether it is lost.
 	asked func(name string) (lost bool)
 }
 
@@ -109,7 +109,7 @@ func (s *server) add(name, ip string) {
 	s.records[name+"."] = netip.MustParseAddr(ip)
 }
 
-// resolver asks the server, as the machine's would ask the cluster's.
+// resolver queries the server, as the machine's queries the cluster's.
 func (s *server) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", s.conn.LocalAddr().String())
@@ -188,7 +188,7 @@ func TestProgramFails(t *testing.T) {
 	require.Equal(t, ExitStopped, Main(ctx, arguments(time.Minute), environment, s.resolver(), &out), "%s", out.String())
 }
 
-// A question that is lost is asked again soon, and not when the resolver would.
+// A lookup that is lost is repeated soon, and not when the resolver would.
 func TestLostPackets(t *testing.T) {
 	var questions atomic.Int32
 	s := newServer(t, func(string) bool { return questions.Add(1) <= 4 })

@@ -38,7 +38,7 @@ func Main(ctx context.Context, args []string, env func(string) (string, bool), r
 	return ended(out, err)
 }
 
-// ended tells why the containers must not start.
+// ended prints why the containers must not start, and returns the exit code.
 func ended(out io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -81,13 +81,13 @@ func (systemClock) Sleep(ctx context.Context, d time.Duration) {
 
 // Exit codes of the program. They are documented in deploy/docs/reference/controller.md, and none that a training program would choose.
 const (
-	// ExitWrongCall tells that arguments or variables are not those that the controller writes.
+	// ExitWrongCall reports that arguments or variables are not those that the controller writes.
 	ExitWrongCall = 64
-	// ExitTimeout tells that peers were not found in time.
+	// ExitTimeout reports that peers were not found in time.
 	ExitTimeout = 75
-	// ExitStale tells that the addresses are not those of the job's pods any more.
+	// ExitStale reports that the addresses are no longer those of the job's pods.
 	ExitStale = 76
-	// ExitStopped says that the pod was stopped: 128 and SIGTERM.
+	// ExitStopped reports that the pod was stopped: 128 and SIGTERM.
 	ExitStopped = 143
 )
 
@@ -103,7 +103,7 @@ func fail(code int, format string, args ...any) error {
 	return &failure{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// Variables that tell a pod from its peers; the container that runs the program has them in addition to those of the job's
+// Variables that identify a pod among its peers; the container that runs the program has them in addition to those of the job's
 // ConfigMap.
 const (
 	// IndexVariable holds the pod's place in the list of its role.
@@ -126,7 +126,7 @@ type Options struct {
 type List struct {
 	// Variable holds its endpoints: host:port,host:port.
 	Variable string
-	// Least is how many of them must be found, the first among them, through whom the others meet. 0 asks for none.
+	// Least is how many of them must be found, the first among them, through which the others find each other. 0 is none.
 	Least int
 }
 
@@ -139,7 +139,7 @@ func (o *Options) Arguments() []string {
 	return []string{"--own=" + o.Own, "--peers=" + strings.Join(lists, ","), "--timeout=" + o.Timeout.String()}
 }
 
-// Parse reads arguments. What is wrong with them is written to out, or how to write them if they ask for it.
+// Parse reads arguments. It writes errors, or the help if they request it, to out.
 func Parse(args []string, out io.Writer) (*Options, error) {
 	o := &Options{}
 	flags := flag.NewFlagSet("paddle-barrier", flag.ContinueOnError)
@@ -223,7 +223,7 @@ func (o *Options) Task(env func(string) (string, bool)) (*Task, error) {
 	return task, nil
 }
 
-// hostsOf takes the ports off.
+// hostsOf returns the hosts of endpoints, without ports.
 func hostsOf(variable, endpoints string) ([]string, error) {
 	var hosts []string
 	for i, endpoint := range strings.Split(endpoints, ",") {
@@ -241,7 +241,7 @@ func (t *Task) mine(addresses ...netip.Addr) bool {
 	return slices.ContainsFunc(addresses, func(a netip.Addr) bool { return slices.Contains(t.IPs, a.Unmap()) })
 }
 
-// isIP tells an IP from a name.
+// isIP reports whether a host is an IP.
 func isIP(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil

@@ -30,15 +30,15 @@ func TestWrongArguments(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no own":           {[]string{"--peers=A=1", "--timeout=1m"}, `--own is "", which is not among --peers`},
-		"another's own":    {[]string{"--own=B", "--peers=A=1", "--timeout=1m"}, `--own is "B", which is not among --peers`},
-		"no least":         {[]string{"--own=A", "--peers=A", "--timeout=1m"}, `"A" is not VARIABLE=LEAST`},
-		"no variable":      {[]string{"--own=A", "--peers==1", "--timeout=1m"}, `"=1" is not VARIABLE=LEAST`},
-		"less than none":   {[]string{"--own=A", "--peers=A=-1", "--timeout=1m"}, `"A=-1" is not VARIABLE=LEAST`},
-		"no timeout":       {[]string{"--own=A", "--peers=A=1"}, "--timeout is 0s: use more than 0"},
-		"a word too many":  {[]string{"--own=A", "--peers=A=1", "--timeout=1m", "x"}, `there is an argument too many: "x"`},
-		"an unknown flag":  {[]string{"--verbose"}, "not defined: -verbose"},
-		"asked how to use": {[]string{"--help"}, flag.ErrHelp.Error()},
+		"no own":          {[]string{"--peers=A=1", "--timeout=1m"}, `--own is "", which is not among --peers`},
+		"another's own":   {[]string{"--own=B", "--peers=A=1", "--timeout=1m"}, `--own is "B", which is not among --peers`},
+		"no least":        {[]string{"--own=A", "--peers=A", "--timeout=1m"}, `"A" is not VARIABLE=LEAST`},
+		"no variable":     {[]string{"--own=A", "--peers==1", "--timeout=1m"}, `"=1" is not VARIABLE=LEAST`},
+		"less than none":  {[]string{"--own=A", "--peers=A=-1", "--timeout=1m"}, `"A=-1" is not VARIABLE=LEAST`},
+		"no timeout":      {[]string{"--own=A", "--peers=A=1"}, "--timeout is 0s: use more than 0"},
+		"a word too many": {[]string{"--own=A", "--peers=A=1", "--timeout=1m", "x"}, `there is an argument too many: "x"`},
+		"an unknown flag": {[]string{"--verbose"}, "not defined: -verbose"},
+		"help requested":  {[]string{"--help"}, flag.ErrHelp.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -28,14 +28,14 @@ const (
 // Lookup finds a host's addresses.
 type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// Clock is the time, and passes it.
+// Clock reads the time, and sleeps.
 type Clock interface {
 	Now() time.Time
 	// Sleep ends early when the context does.
 	Sleep(ctx context.Context, d time.Duration)
 }
 
-// Wait returns nil as soon as all hosts that must be found are, and this pod's own is itself.
+// Wait returns nil as soon as all hosts that must be found are, and this pod's own name resolves to the pod.
 func Wait(ctx context.Context, task *Task, lookup Lookup, clock Clock, out io.Writer) error {
 	w := &waiter{task: task, lookup: lookup, clock: clock, out: out, found: map[string]bool{}}
 	if own, err := netip.ParseAddr(task.Own); err == nil && !task.mine(own) {
@@ -61,7 +61,7 @@ func Wait(ctx context.Context, task *Task, lookup Lookup, clock Clock, out io.Wr
 	return nil
 }
 
-// waiter is the state of the waiting.
+// waiter is the state of Wait.
 type waiter struct {
 	task   *Task
 	lookup Lookup
@@ -71,8 +71,8 @@ type waiter struct {
 	found map[string]bool
 	// other is what the pod's own name resolved to when that was not the pod.
 	other []netip.Addr
-	// trouble is why the last name was not found.
-	trouble error
+	// lookupErr is why the last name was not found.
+	lookupErr error
 	// next is where among the missing the next round begins.
 	next int
 }
@@ -91,7 +91,7 @@ func (w *waiter) wait(ctx context.Context, start time.Time) error {
 		case now.Sub(reported) >= quiet:
 			say(w.out, "%s", w.missingWords(missing))
 			reported = now
-		case !w.lookAt(ctx, w.round(missing)): // of a gang that is coming the next one may be there too
+		case !w.lookAt(ctx, w.round(missing)): // of a gang that is starting the next pod may be there too
 			w.clock.Sleep(ctx, pause)
 		}
 	}
@@ -136,7 +136,7 @@ func (w *waiter) enough(peers Peers) bool {
 	return peers.Least == 0 || found >= peers.Least && w.found[peers.Hosts[0]]
 }
 
-// round is what is looked up next. Where some names may stay missing, none may keep the others from being seen.
+// round is what is looked up next. Where some names may stay missing, they must not keep the others from being looked up.
 func (w *waiter) round(missing []string) []string {
 	if len(missing) <= together {
 		return missing
@@ -175,7 +175,7 @@ func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
 	}
 	switch {
 	case err != nil || len(addresses) == 0:
-		w.trouble = err
+		w.lookupErr = err
 		return false
 	case name == w.task.Own && !w.task.mine(addresses...):
 		w.other = addresses // DNS may still know the pod that had its name before
@@ -188,7 +188,7 @@ func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
 // maxNames is how many names a line has.
 const maxNames = 8
 
-// missingWords says which names are missing, and how many are needed.
+// missingWords returns which names are missing, and how many are needed.
 func (w *waiter) missingWords(missing []string) string {
 	text := fmt.Sprintf("%d of %s not found yet: %s", len(missing), peersWords(w.total()), nameWords(missing))
 	if needed := w.needed(); needed < w.total() {
@@ -198,8 +198,8 @@ func (w *waiter) missingWords(missing []string) string {
 		text += fmt.Sprintf("; %s resolves to %s, which is not this pod", w.task.Own, addressWords(w.other))
 	}
 	var unknown *net.DNSError
-	if w.trouble != nil && (!errors.As(w.trouble, &unknown) || !unknown.IsNotFound) {
-		text += fmt.Sprintf("; DNS says: %v", w.trouble)
+	if w.lookupErr != nil && (!errors.As(w.lookupErr, &unknown) || !unknown.IsNotFound) {
+		text += fmt.Sprintf("; DNS says: %v", w.lookupErr)
 	}
 	return text
 }

@@ -24,7 +24,7 @@ type world struct {
 	dns  map[string][]record
 	asks map[string]int
 	err  error // instead of "no such host"
-	// slept is told of each moment that is reached.
+	// slept is called with each time that is reached.
 	slept func(now time.Duration)
 	// cancel ends a wait that should have ended long ago.
 	cancel func()
@@ -166,7 +166,7 @@ func TestWaitForNothing(t *testing.T) {
 	require.Empty(t, w.asks)
 }
 
-func TestAddressesOfPodsThatAreNoMore(t *testing.T) {
+func TestAddressesOfDeletedPods(t *testing.T) {
 	_, after, err := run(t.Context(), &world{}, &Task{Own: "10.0.0.7", Peers: []Peers{{Hosts: []string{"10.0.0.8", "10.0.0.7"}, Least: 2}}})
 	requireCode(t, ExitStale, err, "10.0.0.7", "10.0.0.9", "deleted pods")
 	require.Zero(t, after, "there is nothing to wait for")
@@ -225,7 +225,7 @@ func TestStoppedByASignal(t *testing.T) {
 	require.InDelta(t, 2, after.Seconds(), 0.2)
 }
 
-// Where fewer pods are enough the others may be away for hours; but without the first of a role nobody meets.
+// Where fewer pods are enough the others may be away for hours; but without the first of a role no pod finds another.
 func TestFewerAreEnough(t *testing.T) {
 	own, first, other := "wide-worker-1.wide", "wide-worker-0.wide", "wide-worker-99.wide"
 	for name, c := range map[string]struct {

@@ -14,7 +14,7 @@ func Elastic(job *v1.PaddleJob) bool {
 	return ElasticSet(job) && job.Spec.Worker != nil && job.Spec.PS == nil
 }
 
-// ElasticSet reports whether the spec asks for elastic workers, whether or not the job's roles allow for them.
+// ElasticSet reports whether the spec requests elastic workers, also if the job's roles do not allow for them.
 func ElasticSet(job *v1.PaddleJob) bool {
 	return job.Spec.Elastic != nil || job.Spec.ElasticPolicy != nil && job.Spec.ElasticPolicy.MinReplicas != nil
 }

@@ -27,10 +27,10 @@ type Config struct {
 	ElasticEtcd string
 	// HostPorts are the ports of nodes that jobs with intranet Host may use; none means DefaultHostPorts.
 	HostPorts Ports
-	// AnnouncePodIPs tells each pod its IPv4 address by an annotation, for clusters in which the first of a pod's addresses
+	// AnnouncePodIPs gives each pod its IPv4 address in an annotation, for clusters in which the first of a pod's addresses
 	// is IPv6.
 	AnnouncePodIPs bool
-	// BarrierImage is what pods of jobs with several pods run before all else, so that they start when they can find each
+	// BarrierImage is the image of the first init container of jobs with several pods, which ends when they can find each
 	// other; empty switches that off.
 	BarrierImage string
 	// BarrierPullSecrets are names of Secrets of the job's namespace for the registry of that image.
@@ -47,8 +47,8 @@ const DefaultScheduler = "volcano"
 // Scheduler returns the name of the scheduler of the pods.
 func (c Config) Scheduler() string { return cmp.Or(c.SchedulerName, DefaultScheduler) }
 
-// PodGroupOverrides is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of
-// spec.schedulingPolicy that are set win over it.
+// PodGroupOverrides is what a PodGroup that the user created under the PaddleJob's own name requests; fields of
+// spec.schedulingPolicy that are set take precedence.
 type PodGroupOverrides struct {
 	MinMember         int32
 	Queue             string
@@ -57,7 +57,7 @@ type PodGroupOverrides struct {
 	NamespaceQueue string
 }
 
-// Cause is something to tell the user: a reason in CamelCase and a sentence that says what to change.
+// Cause is something to report to the user: a reason in CamelCase and a sentence that says what to change.
 type Cause struct {
 	Reason  string
 	Message string
@@ -87,7 +87,7 @@ func Roles(job *v1.PaddleJob) []Role {
 	return slices.DeleteFunc(all, func(r Role) bool { return r.Spec == nil })
 }
 
-// field is where the user finds the role.
+// field returns the path of the role in a PaddleJob.
 func (r Role) field() string { return "spec." + r.Name }
 
 // trainingRoles are what Paddle's role makers read from TRAINING_ROLE.
@@ -98,7 +98,7 @@ func (r Role) replicas() int32 {
 	return max(r.Spec.Replicas, 0)
 }
 
-// Mode is how the job trains: with ps it is PS, else it is the number of workers that decides (paddle-operator's rule).
+// Mode is how the job trains: with ps it is PS, else the number of workers decides (paddle-operator's rule).
 // An elastic job is collective also while it has one worker.
 func Mode(job *v1.PaddleJob) v1.Mode {
 	switch {
@@ -128,9 +128,9 @@ func podName(job, role string, index int) string {
 	return job + "-" + role + "-" + strconv.Itoa(index)
 }
 
-// longestList is how long a list in a variable may be. Linux refuses to start a program with a variable of more than
+// maxListBytes is how long a list in a variable may be. Linux refuses to start a program with a variable of more than
 // 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which some space is left.
-const longestList = 128<<10 - 64
+const maxListBytes = 128<<10 - 64
 
 // MaxPods returns how many pods a role of a job can have so that the lists of them fit into a variable each. These are the controller's of endpoints,
 // and the one of host names that Volcano's svc plugin gives every container (VC_{ROLE}_HOSTS).
@@ -142,7 +142,7 @@ func MaxPods(job *v1.PaddleJob, role string, cfg Config) int {
 		if Intranet(job, cfg) == v1.Service {
 			entry = host + len(":") + len(strconv.Itoa(firstPort))
 		}
-		most = max(most, min(count, longestList/(entry+len(","))))
+		most = max(most, min(count, maxListBytes/(entry+len(","))))
 	}
 	return most
 }

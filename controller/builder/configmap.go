@@ -99,14 +99,14 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 	return data
 }
 
-// longestRole bounds the lists, so that a spec that Validate refuses cannot exhaust memory; what it allows is far less.
-const longestRole = 1 << 14
+// maxListedPods bounds the lists, so that a spec that Validate refuses cannot exhaust memory; what it allows is far less.
+const maxListedPods = 1 << 14
 
 // ServiceAddresses are the pods' names in the job's headless Service, known before any pod exists: {pod}.{job}.
 func ServiceAddresses(job *v1.PaddleJob) Addresses {
 	addresses := Addresses{}
 	for _, r := range Roles(job) {
-		hosts := make([]string, min(r.replicas(), longestRole))
+		hosts := make([]string, min(r.replicas(), maxListedPods))
 		for i := range hosts {
 			hosts[i] = podName(job.Name, r.Name, i) + "." + job.Name
 		}
@@ -126,7 +126,7 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 	}
 	var text strings.Builder
 	for _, r := range Roles(job) {
-		hosts := make([]string, min(r.replicas(), longestRole))
+		hosts := make([]string, min(r.replicas(), maxListedPods))
 		for i := range hosts {
 			name := podName(job.Name, r.Name, i)
 			pod := living[name]
@@ -220,7 +220,7 @@ func AddressPrefix(addresses Addresses) (prefix, address string) {
 	}
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
-	// Whatever begins with a host follows it in this order, and so does whatever lies between.
+	// In this order all hosts that begin with a host follow it directly.
 	for i := range len(hosts) - 1 {
 		if strings.HasPrefix(hosts[i+1], hosts[i]) {
 			return hosts[i], hosts[i+1]

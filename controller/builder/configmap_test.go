@@ -164,7 +164,7 @@ func TestPodAddressesLeavesOut(t *testing.T) {
 	require.Equal(t, []string{"wide-ps-0", "wide-worker-0", "wide-worker-1"}, missing)
 }
 
-func TestPodAddressesTellsGangsApart(t *testing.T) {
+func TestPodAddressesDistinguishesGangs(t *testing.T) {
 	_, first, _ := PodAddresses(paddleJob(1, 2), gangOfThree())
 	for name, apply := range map[string]func(*corev1.Pod){
 		"recreated with the same IP": func(p *corev1.Pod) { p.UID = "another" },

@@ -10,21 +10,21 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// etcdScheme is how the launcher tells an etcd from a master of its own.
+// etcdScheme is the scheme by which the launcher recognizes an etcd.
 const etcdScheme = "etcd://"
 
 // elasticContract is the environment of elastic training. The number of workers is not in it, only its bounds: workers
 // count each other in etcd, under the job's id.
 //
 // What reads it: CollectiveElasticController (distributed/launch/controllers). What must not be in it: endpoints of
-// trainers, which would beat the master and the bounds, and a rank of the launcher's: PADDLE_RANK, PADDLE_TRAINER_ID.
+// trainers, which would override the master and the bounds, and a rank of the launcher's: PADDLE_RANK, PADDLE_TRAINER_ID.
 func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 	address, _ := Etcd(job, cfg)
 	least, most := Bounds(job)
 	data := map[string]string{
 		"PADDLE_MASTER": etcdScheme + address,
 		"PADDLE_NNODES": fmt.Sprintf("%d:%d", least, most),
-		// One etcd serves many jobs, and remembers those that were.
+		// One etcd serves many jobs, and keeps the keys of finished ones.
 		"PADDLE_JOB_ID": fmt.Sprintf("%s-%s-%s", job.Namespace, job.Name, job.UID),
 		// 1 lets a launcher start its trainers again; below that it ends.
 		"PADDLE_ELASTIC_LEVEL": "1",
@@ -46,7 +46,7 @@ func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 // envElasticServer is where users of paddle-operator write the etcd, which has no field for it.
 const envElasticServer = "PADDLE_ELASTIC_SERVER"
 
-// Etcd is the address of the job's etcd, without a scheme, and where it is written.
+// Etcd returns the address of the job's etcd, without a scheme, and the field that has it.
 func Etcd(job *v1.PaddleJob, cfg Config) (address, field string) {
 	address, field = cfg.ElasticEtcd, "the controller's --elastic-etcd"
 	if worker := job.Spec.Worker; worker != nil && len(worker.Template.Spec.Containers) > 0 {
@@ -62,7 +62,7 @@ func Etcd(job *v1.PaddleJob, cfg Config) (address, field string) {
 	return strings.TrimPrefix(address, etcdScheme), field
 }
 
-// EtcdProblem says what keeps Paddle from finding an etcd at host:port, and what to do; "" if nothing.
+// EtcdProblem returns what keeps Paddle from finding an etcd at host:port, and what to do; "" if nothing.
 func EtcdProblem(address string) string {
 	address = strings.TrimPrefix(address, etcdScheme)
 	host, port, ok := strings.Cut(address, ":")
@@ -78,7 +78,7 @@ func EtcdProblem(address string) string {
 	return ""
 }
 
-// elasticWarnings tells what has no effect without elastic.
+// elasticWarnings returns what has no effect without elastic.
 func elasticWarnings(job *v1.PaddleJob) Causes {
 	var warnings Causes
 	if ElasticSet(job) {

@@ -27,18 +27,18 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 		return nil
 	}
 	first := &spec.Containers[0]
-	theirs := map[string]corev1.EnvVar{}
+	byUser := map[string]corev1.EnvVar{}
 	for _, variable := range first.Env {
-		theirs[variable.Name] = variable
+		byUser[variable.Name] = variable
 	}
-	ours := variables(job, r, cfg, theirs)
-	warnings := overridden(job, r, ours, theirs, cfg)
-	ours = slices.DeleteFunc(ours, func(variable corev1.EnvVar) bool {
-		_, set := theirs[variable.Name]
+	added := variables(job, r, cfg, byUser)
+	warnings := overridden(job, r, added, byUser, cfg)
+	added = slices.DeleteFunc(added, func(variable corev1.EnvVar) bool {
+		_, set := byUser[variable.Name]
 		return set
 	})
 	// The controller's variables stand first so that the user's can refer to them: $(NAME) sees only what stands above.
-	first.Env = append(ours, first.Env...)
+	first.Env = append(added, first.Env...)
 	// Of two sources the later wins: the user's.
 	first.EnvFrom = append([]corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
@@ -53,7 +53,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 // has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is given its IP by
 // annotation where Kubernetes may give it one that Paddle cannot use: metadata is read when its container starts, which is
 // when the ConfigMap is there, and that is written last.
-func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
+func variables(job *v1.PaddleJob, r Role, cfg Config, byUser map[string]corev1.EnvVar) []corev1.EnvVar {
 	all := []corev1.EnvVar{fromField(envPodName, "metadata.name")}
 	ip := "status.podIP"
 	if Announced(job, cfg) {
@@ -62,7 +62,7 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.E
 	if Intranet(job, cfg) == v1.Service {
 		// A POD_NAME of the user's stands below the controller's and may be anything, so the pod's name then needs another one.
 		name := envPodName
-		for _, set := theirs[name]; set; _, set = theirs[name] {
+		for _, set := byUser[name]; set; _, set = byUser[name] {
 			name = "PADDLE_" + name
 		}
 		if name != envPodName {
@@ -80,7 +80,7 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.E
 	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others their own in
 	// the order in which they arrive.
 	//
-	// Elastic workers are ranked by what they tell each other.
+	// Elastic workers agree on their ranks.
 	if !Elastic(job) {
 		all = append(all, fromField("PADDLE_TRAINER_ID", indexPath))
 	}
@@ -101,16 +101,16 @@ func fromField(name, path string) corev1.EnvVar {
 	}}
 }
 
-// overridden tells which of our variables, the ConfigMap's included, the template sets to something else.
-func overridden(job *v1.PaddleJob, r Role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) Causes {
+// overridden warns of the controller's variables, the ConfigMap's included, that the template sets to other values.
+func overridden(job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[string]corev1.EnvVar, cfg Config) Causes {
 	var names []string
-	for _, variable := range ours {
-		if own, set := theirs[variable.Name]; set && !same(own, variable) {
+	for _, variable := range added {
+		if own, set := byUser[variable.Name]; set && !same(own, variable) {
 			names = append(names, variable.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(contract(job, nil, 0, cfg))) {
-		if _, set := theirs[name]; set {
+		if _, set := byUser[name]; set {
 			names = append(names, name)
 		}
 	}
@@ -170,8 +170,8 @@ func heterContract(job *v1.PaddleJob, endpoints string) map[string]string {
 	}
 }
 
-// heterVariables are what a role of a job with heterogeneous workers has of its own. A stage that is the first, or the
-// last, has no list of the one before, or after: role makers tell them by that.
+// heterVariables are the variables of one role of a job with heterogeneous workers. The first stage has no list of the one
+// before, and the last none of the one after: role makers recognize them by that.
 func heterVariables(job *v1.PaddleJob, r Role) []corev1.EnvVar {
 	if job.Spec.Heter == nil {
 		return nil

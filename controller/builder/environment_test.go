@@ -95,7 +95,7 @@ func TestEnvironmentOfTheUserWins(t *testing.T) {
 	require.Equal(t, []string{
 		"POD_NAME", "PADDLE_CURRENT_IP", "PADDLE_TRAINER_ID", "PADDLE_TRAINING_ROLE",
 		"FIRST", "TRAINING_ROLE", "PADDLE_PORT", "POD_IP",
-	}, names, "ours without those that the user has, then the user's as they were")
+	}, names, "the controller's without those that the user has, then the user's as they were")
 	require.Equal(t, "WORKER", values["TRAINING_ROLE"])
 	require.Equal(t, "10.0.0.1", values["POD_IP"])
 	require.Equal(t, "wide", first.EnvFrom[0].ConfigMapRef.Name, "of two sources the later wins")
@@ -104,7 +104,7 @@ func TestEnvironmentOfTheUserWins(t *testing.T) {
 		"POD_IP, TRAINING_ROLE, PADDLE_PORT", "ConfigMap wide")
 }
 
-func TestEnvironmentSaysNothingOfEqualVariables(t *testing.T) {
+func TestEqualVariablesAreNotReported(t *testing.T) {
 	ip := func(version string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: version, FieldPath: "status.podIP"}}
 	}
@@ -144,7 +144,7 @@ func TestEnvironmentOfFrontEnds(t *testing.T) {
 	}
 }
 
-// Gloo's variables are only ours where gloo is on.
+// The controller sets Gloo's variables only where gloo is on.
 func TestEnvironmentKnowsItsConfigMap(t *testing.T) {
 	gloo := workerEnv(corev1.EnvVar{Name: "PADDLE_WITH_GLOO", Value: "1"})
 	_, warnings := workerTemplate(t, paddleJob(2, 2, gloo))
@@ -233,7 +233,7 @@ func TestNoPodGetsWhatTheLauncherTakesForItsOldForm(t *testing.T) {
 		for _, name := range operatorsOwn {
 			require.NotContains(t, variablesOf(t, job), name)
 		}
-		// Endpoints say the same, and gloo without servers is served by nobody.
+		// Endpoints say the same, and gloo without servers is served by no pod.
 		if !Elastic(job) {
 			require.NotContains(t, variablesOf(t, job), "PADDLE_MASTER")
 			require.NotContains(t, variablesOf(t, job), "PADDLE_NNODES")

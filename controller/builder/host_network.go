@@ -10,7 +10,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// hostNetwork puts pods on their nodes' network where intranet Host wants it, and tells what that costs.
+// hostNetwork puts pods on their nodes' network where intranet Host wants it, and returns warnings about that.
 func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
 	own := Intranet(job, cfg) == v1.Host
 	spec.HostNetwork = spec.HostNetwork || own
@@ -23,7 +23,7 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Ca
 	}
 	var warnings Causes
 	switch {
-	case Mode(job) == v1.ModeSingle, apart(spec), own && Elastic(job):
+	case Mode(job) == v1.ModeSingle, hasNodeAntiAffinity(spec), own && Elastic(job):
 	case !own:
 		warnings.Add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
 			"so two pods of PaddleJobs on one node cannot train: use spec.intranet: Host, which gives each pod ports of its own, keep "+
@@ -40,8 +40,8 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Ca
 	return warnings
 }
 
-// apart reports whether the template keeps pods off nodes that have others: by which is the user's affair.
-func apart(spec *corev1.PodSpec) bool {
+// hasNodeAntiAffinity reports whether the template has a required anti-affinity between pods on one node. Its selector is not checked.
+func hasNodeAntiAffinity(spec *corev1.PodSpec) bool {
 	if spec.Affinity == nil || spec.Affinity.PodAntiAffinity == nil {
 		return false
 	}

@@ -41,7 +41,7 @@ func barrierIn(t *testing.T, job *vcbatch.Job, role string) *corev1.Container {
 	return &spec.InitContainers[0]
 }
 
-func TestWhoHasABarrier(t *testing.T) {
+func TestPodsWithABarrier(t *testing.T) {
 	for name, c := range map[string]struct {
 		job  *v1.PaddleJob
 		want bool
@@ -69,7 +69,7 @@ func TestWhoHasABarrier(t *testing.T) {
 
 func TestBarrierStandsFirst(t *testing.T) {
 	job := paddleJob(0, 2, workerPod(func(s *corev1.PodSpec) {
-		s.InitContainers = []corev1.Container{{Name: "theirs", Image: "i"}, {Name: barrierName + "-2", Image: "i"}}
+		s.InitContainers = []corev1.Container{{Name: "user", Image: "i"}, {Name: barrierName + "-2", Image: "i"}}
 		s.Containers = append(s.Containers, corev1.Container{Name: barrierName, Image: "i"})
 	}))
 	before := job.DeepCopy()
@@ -190,7 +190,7 @@ func TestBarrierResources(t *testing.T) {
 	}
 }
 
-// The gang's sum has the barrier's requests where they are the largest thing that a pod asks for, and only there.
+// The gang's sum has the barrier's requests where they are the largest request of a pod, and only there.
 func TestBarrierInMinResources(t *testing.T) {
 	sum := func(changes ...change) map[string]string {
 		return text(minResources(guardedJob(t, paddleJob(2, 3, changes...)), noPriority))

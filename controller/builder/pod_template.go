@@ -24,7 +24,7 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 	spec := &template.Spec
 	warnings = append(warnings, restartPolicy(spec, r)...)
 	warnings = append(warnings, hostNetwork(spec, job, r, cfg)...)
-	warnings = append(warnings, ownNames(spec, job, r, cfg)...)
+	warnings = append(warnings, unsetHostnames(spec, job, r, cfg)...)
 	if spec.PriorityClassName == "" {
 		spec.PriorityClassName = priority
 	}
@@ -35,7 +35,7 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 	return template, warnings
 }
 
-// restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
+// restartPolicy sets a policy under which pods end. OnFailure is kept in PS mode, where a restarted worker joins the training,
 // and in mode Single, where no other pod waits for it; Validate refuses it for Collective.
 func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
 	var warnings Causes
@@ -51,8 +51,8 @@ func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
 	return warnings
 }
 
-// ownNames leaves the pods' host names to Volcano's plugin svc where they find each other by them.
-func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
+// unsetHostnames unsets the template's host names where pods find each other by those that Volcano's plugin svc sets.
+func unsetHostnames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
 	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// PodGroup is the one that Volcano's Job controller makes for a Job, equal in every field: whichever of the two comes
+// PodGroup is the one that Volcano's Job controller creates for a Job, equal in every field: whichever of the two is
 // first, the other has nothing to change. Priority gives the value of a priority class, and 0 for one that does not exist.
 // Source: createOrUpdatePodGroup in volcano/pkg/controllers/job/job_controller_actions.go, v1.14.1.
 func PodGroup(job *vcbatch.Job, priority func(className string) int32) *vcscheduling.PodGroup {
@@ -118,7 +118,7 @@ func minResources(job *vcbatch.Job, priority func(className string) int32) corev
 		}
 	}
 	if int64(job.Spec.MinAvailable) < least {
-		// The tasks' own minimums cannot all be met, so the scheduler does not look at them.
+		// The tasks' own minimums cannot all be met, so the scheduler ignores them.
 		for _, task := range tasks {
 			take(task, task.Replicas)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// firstPort is where the ports of a pod begin that has an address of its own.
+	// firstPort is the first port of a pod that does not share its address.
 	firstPort = 36000
 	// ports is how many ports a pod has, in one block: the first is the server's own, or the launcher's master's; the last
 	// but one is gloo's, and the last that of frontEndContract's master; those between are for the processes that a launcher starts.
@@ -54,8 +54,8 @@ func (p Ports) Usable() int { return p.Count / ports * ports }
 // HostPortsOf returns the ports that jobs with intranet Host may use.
 func HostPortsOf(cfg Config) Ports { return cmp.Or(cfg.HostPorts, DefaultHostPorts()) }
 
-// HostPorts reports whether each pod of a job needs ports of its own because it has its node's address. Elastic workers
-// choose free ports themselves, and tell them to each other.
+// HostPorts reports whether each pod of a job needs distinct ports because it has its node's address. Elastic workers
+// choose free ports themselves, and exchange them.
 func HostPorts(job *v1.PaddleJob, cfg Config) bool {
 	return Intranet(job, cfg) == v1.Host && !Elastic(job)
 }
@@ -72,7 +72,7 @@ func PortsNeeded(job *v1.PaddleJob) int { return int(min(Total(job), maxPods)) *
 // maxPods bounds a product.
 const maxPods = 1 << 20
 
-// ChoosePorts is where a job's ports can begin so that they overlap with none that are taken, and false if no row of
+// ChoosePorts returns where a job's ports can begin so that they overlap with none that are taken, and false if no row of
 // ports is free. The search starts at a place that the seed decides, so that jobs which choose at the same time, and do not see
 // each other, rarely choose the same.
 func ChoosePorts(all Ports, count int, taken []Ports, seed string) (first int, ok bool) {
@@ -146,7 +146,7 @@ func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]st
 	}
 }
 
-// hostVariables are those that tell a pod its ports.
+// hostVariables are those with a pod's ports.
 func hostVariables() []corev1.EnvVar {
 	return []corev1.EnvVar{
 		fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),

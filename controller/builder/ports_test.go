@@ -107,7 +107,7 @@ func TestHostEnvironment(t *testing.T) {
 		"older launchers want one port for all")
 }
 
-func TestWhoGetsItsAddress(t *testing.T) {
+func TestAnnounced(t *testing.T) {
 	announcing := Config{AnnouncePodIPs: true}
 	for name, c := range map[string]struct {
 		job             *v1.PaddleJob

@@ -27,7 +27,7 @@ import (
 // maxRetry is Volcano's own default for tasks, and has no effect there: no policy restarts a task.
 const maxRetry int32 = 3
 
-// Job renders the Volcano Job of a valid PaddleJob, and tells what the user should know
+// Job renders the Volcano Job of a valid PaddleJob, and returns what the user should know
 // about it. Everything that Volcano's webhooks would default is written out, so that the Job means the same without them.
 func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
 	warnings := jobWarnings(job, overrides, cfg)
@@ -63,7 +63,7 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 			Plugins: map[string][]string{"svc": {
 				// Peers look each other up before any of them is ready.
 				"--publish-not-ready-addresses=true",
-				// The plugin would let only the job's own pods in. paddle-operator had no such policy, and a user who scrapes
+				// The plugin's policy would admit connections of the job's own pods only. paddle-operator had no such policy, and a user who scrapes
 				// metrics or opens VisualDL from elsewhere must not lose that by moving here.
 				"--disable-network-policy=true",
 			}},
@@ -101,7 +101,7 @@ func ownedBy(job *v1.PaddleJob) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, v1.SchemeGroupVersion.WithKind(v1.Kind))
 }
 
-// unreserved is a new map without the keys of our prefix: what is kept under them is the controller's to write.
+// unreserved returns a new map without the keys of the project's prefix, which only the controller writes.
 func unreserved(metadata map[string]string) map[string]string {
 	all := maps.Clone(metadata)
 	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, v1.Prefix) })
@@ -111,11 +111,11 @@ func unreserved(metadata map[string]string) map[string]string {
 	return all
 }
 
-// merged is a new map of both; the controller's win.
-func merged(theirs, ours map[string]string) map[string]string {
-	all := make(map[string]string, len(theirs)+len(ours))
-	maps.Copy(all, theirs)
-	maps.Copy(all, ours)
+// merged returns a new map of both; the controller's entries take precedence.
+func merged(user, controller map[string]string) map[string]string {
+	all := make(map[string]string, len(user)+len(controller))
+	maps.Copy(all, user)
+	maps.Copy(all, controller)
 	return all
 }
 
@@ -214,14 +214,14 @@ func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
-// failureTimeout is the timeout of the policy for failures: longer than the controller is ever away.
+// failureTimeout is the timeout of the policy for failures: longer than any outage of the controller.
 const failureTimeout = 365 * 24 * time.Hour
 
 // gangPolicies are what becomes of the gang when a pod is lost: all of it starts again, because launchers and role makers
 // count their peers once, at the start. An eviction is no failure: Volcano starts the gang again at once, with or without the
 // controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
 // aborts the Volcano Job (paddlejob/lifecycle), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
-// The policy for a failure only keeps Volcano from acting: without one Volcano would look at the Job at once, and fail the Job
+// The policy for a failure only keeps Volcano from acting: without one Volcano would sync the Job at once, and fail the Job
 // if all pods have finished. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
 // volcano/pkg/controllers/job/job_controller.go). A pod may also fail after the Job is aborted. The action must not
 // resume an aborted Job, which would start the next attempt next to the failed pods of this one.
@@ -243,7 +243,7 @@ func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
 	return gangPolicies()
 }
 
-// taskPolicies are the role's own, which Volcano asks before those of the Job.
+// taskPolicies are the role's own, which take precedence over those of the Job.
 func taskPolicies(job *v1.PaddleJob, r Role) []vcbatch.LifecyclePolicy {
 	if r.Name == RoleWorker {
 		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
@@ -274,8 +274,8 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: tier, HighestTierName: limit.HighestTierName}
 }
 
-// placementAnnotations tell the scheduler's plugin what the user set in spec.schedulingPolicy and spec.parallelism and Volcano has no
-// field for. They win over annotations of the same keys that the user gave the PaddleJob.
+// placementAnnotations are the fields of spec.schedulingPolicy and spec.parallelism for which Volcano has no field, for the scheduler's
+// plugin. They take precedence over annotations of the same keys that the user gave the PaddleJob.
 func placementAnnotations(job *v1.PaddleJob) map[string]string {
 	all := map[string]string{}
 	if degrees := Degrees(job.Spec.Parallelism); degrees != "" {
@@ -289,7 +289,7 @@ func placementAnnotations(job *v1.PaddleJob) map[string]string {
 		all[v1.ColocationAnnotation] = string(policy.Colocation)
 	}
 	if policy.ParameterSize != nil {
-		size := policy.ParameterSize.DeepCopy() // String changes what it is asked of
+		size := policy.ParameterSize.DeepCopy() // String changes its receiver
 		all[v1.ParameterSizeAnnotation] = size.String()
 	}
 	if policy.ParallelGroupSize != nil {
@@ -373,7 +373,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// digest is short enough to be read in a table, and long enough to tell one job's versions apart.
+// digest is short enough to be read in a table, and long enough to distinguish one job's versions.
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

@@ -79,7 +79,7 @@ func TestJobOfWorkersAlone(t *testing.T) {
 
 func TestJobFollowsPolicyThenPodGroup(t *testing.T) {
 	own := policy(func(p *v1.SchedulingPolicy) { p.Queue, p.PriorityClass = "own", "high" })
-	overrides := PodGroupOverrides{Queue: "theirs", PriorityClassName: "low", MinMember: 3}
+	overrides := PodGroupOverrides{Queue: "user", PriorityClassName: "low", MinMember: 3}
 	cases := map[string]struct {
 		job             *v1.PaddleJob
 		overrides       PodGroupOverrides
@@ -87,10 +87,10 @@ func TestJobFollowsPolicyThenPodGroup(t *testing.T) {
 		min             int32
 	}{
 		"nothing":                      {paddleJob(2, 2), PodGroupOverrides{}, "default", "", 4},
-		"the PodGroup":                 {paddleJob(2, 2), overrides, "theirs", "low", 3},
+		"the PodGroup":                 {paddleJob(2, 2), overrides, "user", "low", 3},
 		"the namespace":                {paddleJob(2, 2), PodGroupOverrides{NamespaceQueue: "team"}, "team", "", 4},
 		"the PodGroup is in default":   {paddleJob(2, 2), PodGroupOverrides{Queue: "default", NamespaceQueue: "team"}, "team", "", 4},
-		"the PodGroup, then namespace": {paddleJob(2, 2), PodGroupOverrides{Queue: "theirs", NamespaceQueue: "team"}, "theirs", "", 4},
+		"the PodGroup, then namespace": {paddleJob(2, 2), PodGroupOverrides{Queue: "user", NamespaceQueue: "team"}, "user", "", 4},
 		"the policy, then namespace":   {paddleJob(2, 2, own), PodGroupOverrides{NamespaceQueue: "team"}, "own", "high", 4},
 		"the policy is default": {paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.Queue = "default" })), PodGroupOverrides{NamespaceQueue: "team"},
 			"default", "", 4},
@@ -142,7 +142,7 @@ func TestJobKeepsServersWhole(t *testing.T) {
 	}
 }
 
-func TestJobTellsThatTrainingWaits(t *testing.T) {
+func TestJobWarnsThatTrainingWaits(t *testing.T) {
 	_, warnings := mustJob(t, paddleJob(2, 4, minAvailable(4)))
 	requireCause(t, warnings, ReasonWaitsForAll, "4 pods", "all 6", "Service")
 	for _, addresses := range []v1.Intranet{v1.PodIP, v1.Service} {
@@ -161,7 +161,7 @@ func TestJobTellsThatTrainingWaits(t *testing.T) {
 	requireCause(t, warnings, ReasonWaitsForAll, "spec.minMember of the PodGroup wide")
 }
 
-func TestJobTellsWhatHasNoEffect(t *testing.T) {
+func TestJobWarnsOfFieldsWithoutEffect(t *testing.T) {
 	for _, policy := range []v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion} {
 		_, warnings := mustJob(t, paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.CleanPodPolicy = policy }))
 		require.Empty(t, warnings, policy)
@@ -178,9 +178,9 @@ func TestJobOfNonsenseIsHarmless(t *testing.T) {
 	got, _ := Job(job, PodGroupOverrides{MinMember: math.MinInt32}, Config{})
 	require.EqualValues(t, math.MaxInt32, got.Spec.MinAvailable)
 	addresses, _, missing := PodAddresses(job, nil)
-	require.LessOrEqual(t, len(missing), 2*longestRole)
-	require.Len(t, ServiceAddresses(job)[RolePS], longestRole)
-	require.Len(t, addresses[RoleWorker], longestRole)
+	require.LessOrEqual(t, len(missing), 2*maxListedPods)
+	require.Len(t, ServiceAddresses(job)[RolePS], maxListedPods)
+	require.Len(t, addresses[RoleWorker], maxListedPods)
 
 	got, _ = Job(paddleJob(-1, -1), PodGroupOverrides{}, Config{})
 	require.Empty(t, got.Spec.Tasks)
@@ -309,12 +309,10 @@ func TestTopologyReachesThePodGroup(t *testing.T) {
 			job, warnings := mustJob(t, paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.NetworkTopology = c.limit })))
 			require.Empty(t, warnings)
 			require.Equal(t, c.job, job.Spec.NetworkTopology)
-			require.Equal(t, c.group, PodGroup(job, nobody).Spec.NetworkTopology)
+			require.Equal(t, c.group, PodGroup(job, noPriority).Spec.NetworkTopology)
 		})
 	}
 }
-
-func nobody(string) int32 { return 0 }
 
 func TestPlacementAnnotations(t *testing.T) {
 	job := paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) {
@@ -330,7 +328,7 @@ func TestPlacementAnnotations(t *testing.T) {
 	}
 	got, _ := mustJob(t, job)
 	require.Equal(t, want, got.Annotations)
-	require.Equal(t, want, PodGroup(got, nobody).Annotations)
+	require.Equal(t, want, PodGroup(got, noPriority).Annotations)
 
 	job.Spec.Parallelism.Order = v1.ShardingFirst
 	got, _ = mustJob(t, job)

@@ -31,7 +31,7 @@ func (n *Causes) Add(reason, format string, args ...any) {
 	*n = append(*n, Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// jobWarnings tells what of the spec, templates aside, has another effect than the user may expect.
+// jobWarnings returns what of the spec, templates aside, has another effect than the user may expect.
 func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
 	var warnings Causes
 	switch job.Spec.CleanPodPolicy {
@@ -55,7 +55,7 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Cau
 	return warnings
 }
 
-// gangWarnings tells where the gang is not what minAvailable suggests.
+// gangWarnings returns where the gang is not what minAvailable suggests.
 func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
 	value, set, field := minimum(job, overrides)
 	if !set {

@@ -71,7 +71,7 @@ func Run(ctx context.Context, election *config.LeaderElectionConfiguration, lock
 	return fmt.Errorf("%w: the lease %s could not be renewed", ErrLost, lock.Describe())
 }
 
-// Identity tells two programs apart, also on one machine.
+// Identity returns a name that no other process has, also on one machine.
 func Identity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -33,7 +33,7 @@ func election(t *testing.T, client *fake.Clientset, name string) (*config.Leader
 	return e, lock
 }
 
-// works tells that it has begun, and ends with its context.
+// works reports that it has begun, and ends with its context.
 func works(working chan struct{}) func(context.Context) error {
 	return func(ctx context.Context) error {
 		close(working)

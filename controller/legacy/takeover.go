@@ -23,7 +23,7 @@ func WithoutFinalizer(job *v1.PaddleJob) []string {
 }
 
 // PodsHealthy reports whether a job that paddle-operator started can finish by itself: its workers have succeeded,
-// or every pod is there and well and all of them know each other's addresses.
+// or every pod is healthy and all of them have each other's addresses.
 func PodsHealthy(obs *observed.State) bool {
 	if obs.VolcanoJob != nil || len(obs.Operator.Pods) == 0 {
 		return false

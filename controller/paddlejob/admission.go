@@ -62,7 +62,7 @@ func changedEntry(field string, written, have map[string]string) string {
 	return ""
 }
 
-// ownKeys returns the entries whose keys are the controller's own; what else users give their jobs may be changed on the way.
+// ownKeys returns the entries whose keys are the controller's own; admission may change the other entries, which users set.
 func ownKeys(entries map[string]string) map[string]string {
 	own := maps.Clone(entries)
 	maps.DeleteFunc(own, func(key, _ string) bool { return !strings.HasPrefix(key, v1.Prefix) })
@@ -72,8 +72,8 @@ func ownKeys(entries map[string]string) map[string]string {
 // ReasonRefused stalls a job of which the API server, a webhook or a quota refuses a part.
 const ReasonRefused = "RefusedByServer"
 
-// rejection is an answer of the API server that only a change by the user can turn; it is tried again all the same,
-// because a quota or a webhook's mind can change too.
+// rejection is an answer of the API server that stays until the user changes something; the write is retried all the
+// same, because a quota or a webhook can change too.
 type rejection struct {
 	reason string
 	text   string
@@ -83,7 +83,7 @@ type rejection struct {
 func (r *rejection) Error() string { return r.text }
 func (r *rejection) Unwrap() error { return r.cause }
 
-// rejectionOr makes a refusal of an error that is one, and leaves every other as it is.
+// rejectionOr returns an error that is a refusal as a rejection, and every other as it is.
 func rejectionOr(err error) error {
 	if workers.Refused(err) {
 		return &rejection{reason: ReasonRefused, text: err.Error(), cause: err}

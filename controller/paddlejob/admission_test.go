@@ -25,7 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// writes counts what was asked of a fake API server.
+// writes counts the requests to a fake API server.
 func writes(actions []clienttesting.Action, write string) int {
 	n := 0
 	for _, one := range wrote(actions) {
@@ -98,7 +98,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		d, now := start(t)
 		strips(d, v1.UserPodGroupAnnotation)
 		require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "theirs"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "other"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 		}))
 		d.reported()
 		onePatchIsUndone(t, d, now, "jobs/")
@@ -151,7 +151,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		strips(d, "none")
 		onePatchIsUndone(t, d, now, "jobs/")
 	})
-	t.Run("what a pod is told", func(t *testing.T) {
+	t.Run("the annotations of a pod", func(t *testing.T) {
 		t.Parallel()
 		d, now := start(t, func(job *v1.PaddleJob) { job.Spec.Intranet = v1.Host })
 		pod := d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
@@ -193,7 +193,7 @@ func TestAnEnvironmentThatAdmissionChangesIsNotRepeated(t *testing.T) {
 				return false, nil, nil
 			})
 			for range 4 {
-				_ = d.work(t) // what bears no gang's mark is deleted in between
+				_ = d.work(t) // what has no gang's annotation is deleted in between
 			}
 			var refused *rejection
 			require.ErrorAs(t, d.work(t), &refused)
@@ -205,7 +205,7 @@ func TestAnEnvironmentThatAdmissionChangesIsNotRepeated(t *testing.T) {
 }
 
 // Each pass finds the ports taken that the one before has chosen.
-func TestASyncHasSoManyPasses(t *testing.T) {
+func TestASyncHasAMaximumOfPasses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Intranet = v1.Host }))
@@ -228,7 +228,7 @@ func TestASyncHasSoManyPasses(t *testing.T) {
 }
 
 // A Volcano Job without its marks would be taken for one of another spec, and be deleted and made again endlessly.
-func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
+func TestAVolcanoJobThatAdmissionChangesIsNotCreatedRepeatedly(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*vcbatch.Job){
 		"metadata.annotations[" + v1.SpecHashAnnotation + "]": func(job *vcbatch.Job) { delete(job.Annotations, v1.SpecHashAnnotation) },
@@ -240,7 +240,7 @@ func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
 			d := newDesk(t)
 			now := epoch
 			d.now = func() time.Time { return now }
-			job := d.stored(t, func(job *v1.PaddleJob) { job.Annotations = map[string]string{"theirs": "a"} })
+			job := d.stored(t, func(job *v1.PaddleJob) { job.Annotations = map[string]string{"other": "a"} })
 			d.cached(t, job)
 			changing, made := true, 0
 			d.volcano.PrependReactor("create", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -249,7 +249,7 @@ func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
 				job, ok := create.GetObject().(*vcbatch.Job)
 				require.True(t, ok)
 				job = job.DeepCopy()
-				job.Annotations["theirs"] = "b" // which is the users' and their policies' own affair
+				job.Annotations["other"] = "b" // which users and their policies may change
 				if changing {
 					change(job)
 				}

@@ -54,10 +54,10 @@ func (m *memory[V]) forgetIf(over func(key string, value V) bool) {
 	maps.DeleteFunc(m.values, over)
 }
 
-// firstSeen remembers since when something is so.
+// firstSeen records when something was first seen.
 type firstSeen struct{ memory[time.Time] }
 
-// since is how long ago it was first asked for the key, and false the first time.
+// since returns how long ago it was first called with the key, and false the first time.
 func (s *firstSeen) since(key string, now time.Time) (time.Duration, bool) {
 	first, ok := s.get(key)
 	if !ok {
@@ -67,7 +67,7 @@ func (s *firstSeen) since(key string, now time.Time) (time.Duration, bool) {
 	return now.Sub(first), true
 }
 
-// mutationTTL bounds how long an object that was made is believed in while the cache does not have it.
+// mutationTTL bounds how long an object that was written is used while the cache does not have it.
 const mutationTTL = 5 * time.Second
 
 // mutationCache holds objects as they were written until the cache has seen the write, so that a sync in between neither

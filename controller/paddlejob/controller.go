@@ -38,15 +38,15 @@ import (
 type Options struct {
 	// Namespace is the only one watched, all if empty.
 	Namespace string
-	// Workers is how many PaddleJobs are worked on at the same time.
+	// Workers is how many PaddleJobs are reconciled at the same time.
 	Workers int
-	// Resync is how often every PaddleJob is looked at again without a change; 0 is never.
+	// Resync is how often every PaddleJob is reconciled without a change; 0 is never.
 	Resync time.Duration
-	// Render is handed to package render.
+	// Render is the configuration of package builder.
 	Render builder.Config
 }
 
-// Controller makes what PaddleJobs ask for.
+// Controller reconciles PaddleJobs.
 type Controller struct {
 	clients  Clients
 	options  Options
@@ -75,7 +75,7 @@ type Controller struct {
 	deletions memory[volcano.Deletion]
 	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and uid and the kind of write.
 	revertedWrites memory[revertedWrite]
-	// sentCommands are the latest commands that end or stop a Volcano Job, by the PaddleJob's key and the action: Volcano may obey
+	// sentCommands are the latest commands that end or stop a Volcano Job, by the PaddleJob's key and the action: Volcano may execute
 	// one when there is another Job of the name already.
 	sentCommands memory[volcano.SentCommand]
 	// commandSent is since when Volcano has a command, by its name.
@@ -117,7 +117,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 }
 
 // Watch starts the informers and waits until the caches are filled. It is called once, also by a controller that does
-// not lead, so that the next leader starts warm.
+// not lead, so that the caches of the next leader are filled.
 func (c *Controller) Watch(ctx context.Context) error {
 	klog.FromContext(ctx).Info("Listing PaddleJobs, Volcano Jobs, PodGroups, queues, pods and ConfigMaps")
 	if err := c.sources.start(ctx); err != nil {
@@ -132,7 +132,7 @@ func (c *Controller) Synced() bool { return c.synced.Load() }
 
 // Run works until the context ends, and returns when the last sync has finished.
 func (c *Controller) Run(ctx context.Context) {
-	klog.FromContext(ctx).Info("Working on PaddleJobs", "workers", c.options.Workers)
+	klog.FromContext(ctx).Info("Starting workers for PaddleJobs", "workers", c.options.Workers)
 	c.queue.Run(ctx, c.options.Workers)
 	c.sources.shutdown()
 }
@@ -152,7 +152,7 @@ const (
 	countDebounce = time.Second
 )
 
-// handle makes every watched change enqueue the PaddleJobs that it concerns.
+// handle adds the event handlers, which enqueue the PaddleJobs that a change concerns.
 func (c *Controller) handle() error {
 	s := c.sources
 	for _, source := range []struct {
@@ -207,7 +207,7 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	c.childChanged(object, deleted)
 }
 
-// forgetVolcanoJob forgets all about a Volcano Job that is gone.
+// forgetVolcanoJob discards what is recorded of a Volcano Job that was deleted.
 func (c *Controller) forgetVolcanoJob(uid string) {
 	c.commandSent.forgetIf(func(name string, _ time.Time) bool { return strings.Contains(name, uid) })
 	c.unacknowledged.forgetIf(func(state string, _ volcano.Commands) bool { return strings.HasPrefix(state, uid) })
@@ -267,8 +267,8 @@ func debounce(pod *corev1.Pod) time.Duration {
 	return podDebounce
 }
 
-// ofLivingJob reports whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
-// nothing would remove it.
+// ofLivingJob reports whether a pod's Volcano Job exists. Nothing is recorded of the pods of a deleted one, because nothing would
+// remove it.
 func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
 	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[v1.JobNameLabel])
 	return err == nil && metav1.IsControlledBy(pod, job)

@@ -32,7 +32,7 @@ func TestChildrenAreKnownByLabelOwnerAndName(t *testing.T) {
 		"by its owner":              {child: metav1.ObjectMeta{Name: "job-vc", OwnerReferences: owner("job")}, looks: true},
 		"by its name":               {child: metav1.ObjectMeta{Name: "job"}, looks: true},
 		"of a raw Volcano Job":      {child: metav1.ObjectMeta{Name: "raw-vc", OwnerReferences: owner("raw")}},
-		"of nobody":                 {child: metav1.ObjectMeta{Name: "else"}},
+		"uncontrolled":              {child: metav1.ObjectMeta{Name: "else"}},
 		"by its owner, being there": {child: metav1.ObjectMeta{Name: "job", OwnerReferences: owner("job")}, looks: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 // FieldManager is the name under which the controller's fields are owned.
 const FieldManager = "paddlejob-controller"
 
-// execute does one action of a plan and keeps the observed state true to what it did.
+// execute executes one action of a plan, and updates the observed state.
 func (c *Controller) execute(ctx context.Context, obs *observed.State, action lifecycle.Action) error {
 	return c.unlessReverted(writeKey(obs, action), func() error { return c.do(ctx, obs, action) })
 }
@@ -62,10 +62,10 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 	case lifecycle.Delete:
 		return c.delete(ctx, obs, a)
 	}
-	return fmt.Errorf("no way to do %T: this is a mistake in the controller", action)
+	return fmt.Errorf("unknown action %T", action)
 }
 
-// releaseFinalizer lets a PaddleJob of paddle-operator's be deleted.
+// releaseFinalizer removes paddle-operator's finalizer, so that the PaddleJob can be deleted.
 func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) error {
 	patch := map[string]any{"metadata": map[string]any{
 		"finalizers": legacy.WithoutFinalizer(obs.Job), "resourceVersion": obs.Job.ResourceVersion,
@@ -77,7 +77,7 @@ func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) 
 	return nil
 }
 
-// patchJob patches the PaddleJob, unless it is not there any more.
+// patchJob patches the PaddleJob, unless it no longer exists.
 func (c *Controller) patchJob(ctx context.Context, obs *observed.State, changes map[string]any, doing string) error {
 	patch, err := json.Marshal(changes)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, chan
 	return patched, nil
 }
 
-// writeError is the error of a write: stale if the object has changed or is not there any more, a rejection if the API server refuses it.
+// writeError is the error of a write: stale if the object has changed or no longer exists, a rejection if the API server refuses it.
 func writeError(err error, doing string) error {
 	return rejectionOr(fmt.Errorf("%s: %w", doing, workers.Stale(err)))
 }
@@ -123,7 +123,7 @@ func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a
 	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
-// delete deletes the very object that was seen, never another of its name.
+// delete deletes exactly the object that was observed, never another of its name.
 func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycle.Delete) error {
 	namespace, name, uid := a.Object.GetNamespace(), a.Object.GetName(), a.Object.GetUID()
 	options := metav1.DeleteOptions{
@@ -150,7 +150,7 @@ func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycl
 	case lifecycle.KindService:
 		err = c.clients.Kube.CoreV1().Services(namespace).Delete(ctx, name, options)
 	case lifecycle.KindPaddleJob:
-		// Its time may have been changed meanwhile.
+		// Its time to live may have changed meanwhile.
 		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
 		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
 	}
@@ -164,11 +164,11 @@ func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycl
 	return nil
 }
 
-// createVolcanoJob makes the Volcano Job, or finds that an earlier sync did.
+// createVolcanoJob creates the Volcano Job, or finds that an earlier sync did.
 func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.CreateVolcanoJob) error {
 	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace)
 	if before, ok := c.revertedWrites.get(writeKey(obs, a)); ok {
-		// Admission changed the last one. This asks whether it still would, and makes nothing.
+		// Admission changed the last one. The dry run shows whether it still would.
 		tried, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager, DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return &rejection{reason: ReasonChangedByAdmission, text: fmt.Sprintf("%s (asking whether it still does: %v)", before.refused.text, err), cause: err}
@@ -185,7 +185,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 		return rejectionOr(fmt.Errorf("creating the Volcano Job: %w", err))
 	}
 	if changed := admissionChanges(a.Job, created); changed != nil {
-		// Without its marks its origin would not be known.
+		// Without its labels and annotations its origin would not be known.
 		return errors.Join(changed, c.delete(ctx, obs, lifecycle.Delete{Kind: lifecycle.KindVolcanoJob, Object: created}))
 	}
 	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
@@ -212,14 +212,14 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 		return fmt.Errorf("reading the Volcano Job of the job's name: %w", err)
 	}
 	if !metav1.IsControlledBy(found, obs.Job) {
-		return fmt.Errorf("a Volcano Job of the job's name came up: %w", errStale)
+		return fmt.Errorf("a Volcano Job of the job's name was created: %w", errStale)
 	}
 	obs.VolcanoJob = found
 	return nil
 }
 
-// restoreLabel gives a Volcano Job of the job's own its label back that another program removed. The cache has too little of such a Job, and
-// none of its pods would be known to be the job's own.
+// restoreLabel restores the label of the job's Volcano Job that another program removed. The cache has too little of a Job without it, and
+// its pods would not be recognized.
 func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
 	err = c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(found), metav1.GetControllerOf(found).UID), func() error {
 		restored, err = c.patchLabel(ctx, found)
@@ -238,10 +238,10 @@ func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbat
 	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", label, restored.Labels))
 }
 
-// issueCommand gives Volcano a command, unless it has not read the last one yet.
+// issueCommand creates a Command for Volcano, unless it has not read the last one yet.
 func (c *Controller) issueCommand(ctx context.Context, obs *observed.State, a lifecycle.IssueCommand) error {
 	if ago, given := c.commandSent.since(a.Command.Name, c.now()); given && ago < volcano.CommandPeriod {
-		return nil // it is at it
+		return nil // it is processing it
 	}
 	c.commandSent.forget(a.Command.Name)
 	c.sentCommands.put(keyOf(obs.Job)+" "+a.Command.Action, volcano.SentCommand{Job: obs.VolcanoJob.UID, At: c.now()})
@@ -251,18 +251,18 @@ func (c *Controller) issueCommand(ctx context.Context, obs *observed.State, a li
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
+		return fmt.Errorf("creating the Command %s: %w", a.Command.Action, err)
 	}
 	c.commandSent.since(a.Command.Name, c.now())
 	if a.State != "" {
 		sent, _ := c.unacknowledged.get(a.State)
 		c.unacknowledged.put(a.State, sent.Sent(c.now()))
 	}
-	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
+	klog.FromContext(ctx).Info("Created a Command for Volcano", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil
 }
 
-// scaleVolcanoJob changes the numbers of pods of the very Volcano Job that was seen.
+// scaleVolcanoJob changes the numbers of pods of exactly the Volcano Job that was observed.
 func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.ScaleVolcanoJob) error {
 	patch := map[string]any{
 		"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "resourceVersion": obs.VolcanoJob.ResourceVersion},
@@ -283,7 +283,7 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 	return nil
 }
 
-// notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
+// notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and emits an event once.
 func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
 	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
 	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup")
@@ -298,7 +298,7 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 	return nil
 }
 
-// applyPodGroup makes or repairs the PodGroup, whichever of the two controllers came first.
+// applyPodGroup creates or repairs the PodGroup, whichever of the two controllers was first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
 	if obs.Attempt() != observed.AttemptNew {
 		// A cached Volcano Job may have finished since; a PodGroup made now would hold capacity of the queue.
@@ -331,7 +331,7 @@ func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a l
 	return nil
 }
 
-// createPodGroup creates the whole PodGroup, as Volcano's Job controller would, unless that was first.
+// createPodGroup creates the whole PodGroup, as Volcano's Job controller does, unless that was first.
 func (c *Controller) createPodGroup(ctx context.Context, obs *observed.State, group *vcscheduling.PodGroup) error {
 	created, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(group.Namespace).Create(ctx, group, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {

@@ -61,22 +61,22 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 			d.cached(t, d.stored(t))
 			require.NoError(t, d.work(t))
 			controls := true
-			theirs := &corev1.ConfigMap{
+			existing := &corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", OwnerReferences: []metav1.OwnerReference{{UID: tc.owner, Controller: &controls}}},
 				Data:       map[string]string{"mine": "mine"},
 			}
 			if tc.label != "" {
-				theirs.Labels = map[string]string{v1.JobNameLabel: tc.label}
+				existing.Labels = map[string]string{v1.JobNameLabel: tc.label}
 			}
-			require.NoError(t, d.kube.Tracker().Add(theirs))
+			require.NoError(t, d.kube.Tracker().Add(existing))
 			d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
 			err := d.work(t)
 			if tc.restored {
 				require.NoError(t, err)
-				ours, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
+				created, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
 				require.NoError(t, err)
-				require.Equal(t, "job", ours.Labels[v1.JobNameLabel])
-				require.NotContains(t, ours.Data, "mine")
+				require.Equal(t, "job", created.Labels[v1.JobNameLabel])
+				require.NotContains(t, created.Data, "mine")
 				return
 			}
 			if !tc.stalls {
@@ -89,7 +89,7 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 			require.Equal(t, lifecycle.ReasonNameTaken, c.Reason)
 			kept, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
 			require.NoError(t, err)
-			require.Equal(t, theirs.Data, kept.Data)
+			require.Equal(t, existing.Data, kept.Data)
 		})
 	}
 }
@@ -132,9 +132,9 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 
 func TestFinalizer(t *testing.T) {
 	t.Parallel()
-	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", v1.OperatorFinalizer} }
+	withFinalizers := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", v1.OperatorFinalizer} }
 	d := newDesk(t)
-	d.cached(t, d.stored(t, theirs))
+	d.cached(t, d.stored(t, withFinalizers))
 	require.NoError(t, d.work(t))
 	job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestFinalizer(t *testing.T) {
 	require.Equal(t, v1.Pending, job.Status.Phase, "the same sync goes on")
 
 	d = newDesk(t)
-	d.cached(t, d.stored(t, theirs))
+	d.cached(t, d.stored(t, withFinalizers))
 	d.paddle.PrependReactor("patch", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
 	})
@@ -202,7 +202,7 @@ func TestVolcanoJobOfOthersIsNotAdopted(t *testing.T) {
 	}
 }
 
-// A PodGroup of the user's that asks for what the gang has is noted on the Volcano Job, and an event says so, once.
+// A PodGroup of the user's that requests what the gang has is noted on the Volcano Job, and an event says so, once.
 func TestPodGroupOfTheUserIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -210,19 +210,19 @@ func TestPodGroupOfTheUserIsReported(t *testing.T) {
 	require.NoError(t, d.work(t))
 	d.cachedVolcanoJob(t, vcbatch.Pending)
 	require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "wished"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "user"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 	}))
 	d.reported()
 	require.NoError(t, d.work(t))
 	require.Contains(t, strings.Join(d.reported(), "\n"), "Normal PodGroupNotNeeded")
 	noted, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "wished", noted.Annotations[v1.UserPodGroupAnnotation])
+	require.Equal(t, "user", noted.Annotations[v1.UserPodGroupAnnotation])
 	require.NoError(t, d.work(t))
 	require.NotContains(t, strings.Join(d.reported(), "\n"), "PodGroupNotNeeded")
 }
 
-func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {
+func TestDeleteDeletesOnlyTheObservedObject(t *testing.T) {
 	t.Parallel()
 	for name, rejection := range map[string]struct {
 		code   int32

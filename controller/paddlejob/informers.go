@@ -110,14 +110,14 @@ func stripUnusedFields(object any) (any, error) {
 		}
 	case *vcbatch.Job:
 		o.Status.Conditions = nil
-		if _, ours := o.Labels[v1.JobNameLabel]; !ours {
+		if _, labeled := o.Labels[v1.JobNameLabel]; !labeled {
 			o.Spec, o.Status = vcbatch.JobSpec{}, vcbatch.JobStatus{}
 		}
 	}
 	return object, nil
 }
 
-// unusedKey reports whether the controller reads no label or annotation of this key on a pod. They are most of what is left of it.
+// unusedKey reports whether the controller reads no label or annotation of this key on a pod. They are most of a stripped pod.
 func unusedKey(key, _ string) bool {
 	switch key {
 	case v1.ResourceNameLabel, v1.ResourceTypeLabel, v1.TaskIndexLabel, v1.OutOfSyncAnnotation, vcbatch.TaskSpecKey, vcbatch.JobRetryCountKey:
@@ -142,7 +142,7 @@ func disruption(conditions []corev1.PodCondition) []corev1.PodCondition {
 	return nil
 }
 
-// indexPod gives the PaddleJob that a pod belongs to: by our label, or by its owner where paddle-operator made it.
+// indexPod returns the PaddleJob that a pod belongs to: by JobNameLabel, or by its owner where paddle-operator created it.
 func indexPod(object any) ([]string, error) {
 	if pod, ok := object.(*corev1.Pod); ok && jobOf(pod) != "" {
 		return []string{jobOf(pod)}, nil

@@ -51,7 +51,7 @@ var (
 	}, []string{"kind"})
 )
 
-// RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing. Counters begin
+// RegisterMetrics registers the controller's metrics with the registry that is served; further calls do nothing. Counters begin
 // at 0, or the first step would not be seen.
 var RegisterMetrics = sync.OnceFunc(func() {
 	legacyregistry.MustRegister(syncs, timeToRunning, restarted, syncErrors)
@@ -63,7 +63,7 @@ var RegisterMetrics = sync.OnceFunc(func() {
 	}
 })
 
-// RegisterMetrics makes the metrics of the package and of this controller, the only one of the program, known to the registry.
+// RegisterMetrics registers the metrics of the package and of this controller, the only one of the program.
 func (c *Controller) RegisterMetrics() {
 	RegisterMetrics()
 	legacyregistry.CustomMustRegister(&phaseCollector{jobs: c.jobs})
@@ -93,7 +93,7 @@ func recordSync(err error, took time.Duration) {
 	}
 }
 
-// kindOf is one of a few words for an error.
+// kindOf returns the kind of an error, one of a few.
 func kindOf(err error) string {
 	if errors.Is(err, errStale) {
 		return kindStale
@@ -124,7 +124,7 @@ var phases = []v1.Phase{
 	v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed, v1.Terminating,
 }
 
-// phaseCollector counts the PaddleJobs of the cache by phase when metrics are asked for. One that was not reconciled yet is Pending.
+// phaseCollector counts the PaddleJobs of the cache by phase when metrics are requested. One that was not reconciled yet is Pending.
 type phaseCollector struct {
 	metrics.BaseStableCollector
 	jobs paddlelisters.PaddleJobLister

@@ -61,7 +61,7 @@ func TestJobsByPhase(t *testing.T) {
 	}
 	require.Equal(t, map[string]float64{
 		"Pending": 2, "Starting": 0, "Running": 1, "Restarting": 0, "Suspended": 0, "Completed": 0, "Failed": 0, "Terminating": 0,
-	}, counts, "one that nobody has looked at yet is Pending")
+	}, counts, "one that was not reconciled yet is Pending")
 }
 
 // sample is a metric's value, or the number of what a histogram has observed.

@@ -56,7 +56,7 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	if err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
+	klog.FromContext(ctx).Info("Set the ports of nodes of the Volcano Job", "first", a.First)
 	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
 	if moved.Annotations[v1.FirstPortAnnotation] != written {
 		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
@@ -68,7 +68,7 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	return nil
 }
 
-// announcePods writes the annotations of pods, through their status so that the controller needs no permission to change pods, once a look at all Jobs, not at the cache, shows that no other job has their ports.
+// announcePods writes the annotations of pods, through their status so that the controller needs no permission to change pods, once a list of all Jobs from the API server, not the cache, shows that no other job has their ports.
 func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a lifecycle.AnnouncePods) error {
 	if a.Ports.Count > 0 {
 		if err := c.ownPorts(ctx, obs, a.Ports); err != nil {
@@ -92,24 +92,24 @@ func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a li
 	return nil
 }
 
-// ownPorts asks the API server whether the ports are the Volcano Job's and no other's.
+// ownPorts returns an error unless the ports are the Volcano Job's and no other's, by a list from the API server.
 func (c *Controller) ownPorts(ctx context.Context, obs *observed.State, ports builder.Ports) error {
 	jobs, err := c.clients.Volcano.BatchV1alpha1().Jobs(c.options.Namespace).List(ctx, metav1.ListOptions{LabelSelector: hostJobs.String()})
 	if err != nil {
 		return fmt.Errorf("listing Volcano Jobs with intranet Host: %w", err)
 	}
-	mine := false
+	owned := false
 	for i := range jobs.Items {
 		other := &jobs.Items[i]
-		switch theirs := lifecycle.PortsOf(other); {
+		switch taken := lifecycle.PortsOf(other); {
 		case other.UID == obs.VolcanoJob.UID:
-			mine = theirs == ports
-		case ports.Overlaps(theirs):
+			owned = taken == ports
+		case ports.Overlaps(taken):
 			return fmt.Errorf("ports %s are also %s's: %w", ports, keyOf(other), errStale)
 		}
 	}
-	if !mine {
-		return fmt.Errorf("ports %s are not the job's any more: %w", ports, errStale)
+	if !owned {
+		return fmt.Errorf("ports %s are no longer the job's: %w", ports, errStale)
 	}
 	return nil
 }
@@ -117,13 +117,13 @@ func (c *Controller) ownPorts(ctx context.Context, obs *observed.State, ports bu
 // metadata is a merge patch that sets annotations and labels of exactly the object that was seen.
 func metadata[V any](object metav1.Object, annotations map[string]V, labels labels.Set) map[string]any {
 	changes := map[string]any{"uid": object.GetUID(), "annotations": annotations}
-	if labels != nil { // null would take all of them off
+	if labels != nil { // null would remove all of them
 		changes["labels"] = labels
 	}
 	return map[string]any{"metadata": changes}
 }
 
-// writeEnvironment makes the ConfigMap that the containers wait for, or repairs the job's own.
+// writeEnvironment creates the ConfigMap that the containers wait for, or repairs the job's own.
 func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
 	configMaps := c.clients.Kube.CoreV1().ConfigMaps(a.ConfigMap.Namespace)
 	var written *corev1.ConfigMap
@@ -158,7 +158,7 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 	return nil
 }
 
-// uncachedEnvironment tells a ConfigMap of another owner from the job's own that the cache does not have: not yet, or because
+// uncachedEnvironment distinguishes a ConfigMap of another owner from the job's own that the cache does not have: not yet, or because
 // another program removed its label, and then it is repaired.
 func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
 	found, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
@@ -169,7 +169,7 @@ func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.Stat
 		return &rejection{reason: lifecycle.ReasonNameTaken, text: fmt.Sprintf(
 			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
 	case found.Labels[v1.JobNameLabel] != "" || found.DeletionTimestamp != nil:
-		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
+		return fmt.Errorf("the ConfigMap of the environment already exists: %w", errStale)
 	}
 	a.Old, a.Event = found, nil
 	return c.writeEnvironment(ctx, obs, a)

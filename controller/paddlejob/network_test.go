@@ -34,7 +34,7 @@ func hostJob(name, first string) *vcbatch.Job {
 }
 
 // What the cache holds decides where a job begins, and what the API server holds whether it may.
-func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
+func TestPodsGetUniquePorts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		other string
@@ -50,7 +50,7 @@ func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
 		"another has ended":          {own: "20000", other: "20000", phase: vcbatch.Completed},
 		"its own have moved":         {own: "20040", stale: true},
 		"its own were taken off":     {own: "", stale: true},
-		"nobody can see it":          {own: "20000", bare: true, stale: true},
+		"it has no label":            {own: "20000", bare: true, stale: true},
 		"another is being restarted": {own: "20000", other: "20000", phase: vcbatch.Restarting, stale: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
 	}
 }
 
-func TestAddressesAreAnnouncedWithoutALook(t *testing.T) {
+func TestAddressesAreAnnouncedWithoutAList(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
@@ -136,11 +136,11 @@ func TestPortsMove(t *testing.T) {
 	require.Equal(t, "Host", kept.Labels[v1.IntranetAnnotation])
 }
 
-// A Volcano Job that a user made may bear our label and annotation; only one that the PaddleJob of its name controls counts.
+// A Volcano Job that a user made may have the controller's label and annotation; only one that the PaddleJob of its name controls counts.
 func TestOnlyPaddleJobsReservePorts(t *testing.T) {
 	t.Parallel()
 	for name, owner := range map[string]*metav1.OwnerReference{
-		"nobody's":             nil,
+		"uncontrolled":         nil,
 		"an owner, no control": {APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: "other", UID: "other"},
 		"another kind's":       {APIVersion: v1.SchemeGroupVersion.String(), Kind: "CronPaddleJob", Name: "other", UID: "other", Controller: ptr.To(true)},
 		"another group's":      {APIVersion: "kubeflow.org/v1", Kind: v1.Kind, Name: "other", UID: "other", Controller: ptr.To(true)},

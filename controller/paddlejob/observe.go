@@ -83,7 +83,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 	return obs, nil
 }
 
-// observePods sorts the pods that bear the job's name into its own, paddle-operator's and those of a predecessor.
+// observePods sorts the pods with the job's name into its own, paddle-operator's and those of a predecessor.
 func (c *Controller) observePods(obs *observed.State, key string) error {
 	objects, err := c.pods.ByIndex(jobIndex, key)
 	if err != nil {
@@ -138,8 +138,8 @@ func (c *Controller) findPriority(class string) (int32, bool) {
 	return found.Value, true
 }
 
-// nameConflict describes an object in the place of one that the job needs. What belonged to an earlier PaddleJob of the name
-// is about to be collected.
+// nameConflict describes an object with the name of one that the job needs. The garbage collector deletes what belonged to
+// an earlier PaddleJob of the name.
 func nameConflict(job *v1.PaddleJob, kind string, object metav1.Object) observed.NameConflict {
 	owner := metav1.GetControllerOf(object)
 	inherited := owner != nil && owner.Name == job.Name && owner.UID != job.UID &&
@@ -149,7 +149,7 @@ func nameConflict(job *v1.PaddleJob, kind string, object metav1.Object) observed
 	}
 }
 
-// observeUncached asks the API server for what is needed only before a Volcano Job is made, and what is too much to watch.
+// observeUncached reads from the API server what is needed only before a Volcano Job is created, and what is too much to watch.
 func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (err error) {
 	if observed.Finished(obs.Job) {
 		if recorded(obs.Job) {
@@ -257,8 +257,8 @@ func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) err
 	return nil
 }
 
-// readNameService looks for a Service in the place of the one that gives the pods their names; Volcano would take it
-// for its own without a word, and no name would resolve.
+// readNameService looks for a Service with the name of the one that gives the pods their names; Volcano would adopt it
+// without an error, and no name would resolve.
 func (c *Controller) readNameService(ctx context.Context, obs *observed.State) error {
 	service, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

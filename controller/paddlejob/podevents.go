@@ -16,11 +16,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
-// Volcano says in an event, and nowhere else, that the API server refuses a Job's pods. Those of one Job are listed when its
-// pods are late, and when Volcano has given it up. All jobs together ask seldom, because a Volcano with much to do is late with
-// the pods of many, and the API server has to read a namespace's events to answer.
+// Volcano reports only in an event that the API server refuses a Job's pods. Those of one Job are listed when its
+// pods are late, and when Volcano has given it up. The rate of lists is limited for all jobs together, because a busy Volcano is late with
+// the pods of many, and the API server reads a namespace's events for each list.
 const (
-	// refusedFor is how old an event may be, for an old one explains nothing: Volcano gives up within 3 minutes, and its last
+	// refusedFor is how old an event may be, because an old one explains nothing: Volcano gives up within 3 minutes, and its last
 	// tries may be missing, since its recorder sends few events about one object.
 	refusedFor     = 5 * time.Minute
 	listsPerSecond = 0.2
@@ -34,8 +34,8 @@ const (
 
 // listedEvent is what the newest event said that was read, "" if none was found.
 type listedEvent struct {
-	text  string
-	asked time.Time
+	text   string
+	listed time.Time
 }
 
 // limitedCap is a number of workers that an elastic job is kept at for a while.
@@ -47,10 +47,10 @@ type limitedCap struct {
 // shouldListEvents reports whether the events of a key are to be listed now, and notes that they are.
 func (c *Controller) shouldListEvents(key string, now time.Time) bool {
 	known, ok := c.listedEvents.get(key)
-	if ok && now.Sub(known.asked) < lifecycle.EventsPeriod || !c.eventLists.TryAccept() {
+	if ok && now.Sub(known.listed) < lifecycle.EventsPeriod || !c.eventLists.TryAccept() {
 		return false
 	}
-	c.listedEvents.put(key, listedEvent{text: known.text, asked: now})
+	c.listedEvents.put(key, listedEvent{text: known.text, listed: now})
 	return true
 }
 
@@ -70,14 +70,14 @@ func (c *Controller) workerCap(uid string, now time.Time) *observed.WorkerCap {
 	return &limit.WorkerCap
 }
 
-// observeMissingPods tells since when pods are missing that Volcano is to make, and what the API server says of them.
+// observeMissingPods records since when pods are missing that Volcano is to create, and why the API server refuses them.
 func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State) {
 	uid := string(obs.VolcanoJob.UID)
 	obs.WorkerCap = c.workerCap(uid, obs.Now)
 	podsMissing := obs.PodsMissing()
 	if !podsMissing && !obs.WorkersMissing() {
 		c.podsMissing.forget(uid)
-		if obs.Attempt() == observed.AttemptTerminated && !observed.Finished(obs.Job) { // its end is not written down yet
+		if obs.Attempt() == observed.AttemptTerminated && !observed.Finished(obs.Job) { // its end is not recorded yet
 			obs.PodCreateError = c.podCreateError(ctx, obs.VolcanoJob, lifecycle.EventsAfter)
 		} else {
 			c.listedEvents.forget(uid)
@@ -93,8 +93,8 @@ func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State
 	}
 }
 
-// podCreateError is what the API server said of the pods that Volcano could not make, empty if that is not known. A question that
-// fails is none that a job could do anything about.
+// podCreateError returns the API server's answer about the pods that Volcano could not create, empty if it is not known. An error
+// of the list is logged only, because the job does not depend on it.
 func (c *Controller) podCreateError(ctx context.Context, job *vcbatch.Job, missingFor time.Duration) string {
 	uid := string(job.UID)
 	if missingFor < lifecycle.PodEventsAfter || !c.shouldListEvents(uid, c.now()) {
@@ -102,8 +102,8 @@ func (c *Controller) podCreateError(ctx context.Context, job *vcbatch.Job, missi
 	}
 	text, err := c.lastEvent(ctx, job, podsNotMade, volcano.PodCreateError)
 	switch {
-	case err == nil && text != "": // else what was said holds: Volcano repeats it seldom
-		c.listedEvents.put(uid, listedEvent{text: text, asked: c.now()})
+	case err == nil && text != "": // else the last text stays: Volcano seldom repeats it
+		c.listedEvents.put(uid, listedEvent{text: text, listed: c.now()})
 	case missingFor < lifecycle.EventsAfter:
 		c.listedEvents.forget(uid) // Volcano may not have said it yet
 	}
@@ -113,7 +113,7 @@ func (c *Controller) podCreateError(ctx context.Context, job *vcbatch.Job, missi
 // mounts follows the uid of a Volcano Job in the key of what the kubelet says of its pods' volumes.
 const mounts = "/mounts"
 
-// observeMounts tells what the kubelet says of a pod's volumes, of which it says nothing in the pod's status.
+// observeMounts reads the kubelet's message about a pod's volumes, which is not in the pod's status.
 func (c *Controller) observeMounts(ctx context.Context, obs *observed.State) {
 	key, pod := string(obs.VolcanoJob.UID)+mounts, obs.Mounting()
 	if pod == nil {
@@ -123,7 +123,7 @@ func (c *Controller) observeMounts(ctx context.Context, obs *observed.State) {
 	if obs.PlacedFor() >= lifecycle.EventsAfter && c.shouldListEvents(key, c.now()) {
 		text, err := c.lastEvent(ctx, pod, failedMount, func(message string) (string, bool) { return message, true })
 		if err == nil {
-			c.listedEvents.put(key, listedEvent{text: text, asked: c.now()})
+			c.listedEvents.put(key, listedEvent{text: text, listed: c.now()})
 		}
 	}
 	obs.FailedMount = c.eventText(key)

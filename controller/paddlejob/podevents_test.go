@@ -92,7 +92,7 @@ func TestPodsThatTheServerRefusesAreReported(t *testing.T) {
 	require.Equal(t, []string{"Warning PodSecurityViolation " + c.Message}, r.reported())
 
 	r.look(t, 10*time.Second, vcbatch.Pending)
-	require.Len(t, r.asked, 1, "it is not asked with every look")
+	require.Len(t, r.asked, 1, "events are not listed in every sync")
 	r.look(t, 30*time.Second, vcbatch.Pending)
 	require.Len(t, r.asked, 2, "it may be another reason now")
 	r.look(t, 10*time.Minute, vcbatch.Pending)
@@ -182,7 +182,7 @@ func TestRefusalIsReportedSoon(t *testing.T) {
 	require.Len(t, r.asked, 2)
 }
 
-func TestAllJobsTogetherAskSeldom(t *testing.T) {
+func TestEventListsAreLimited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	asked := 0

@@ -22,12 +22,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
-// errStale sends a job back to the queue: what was decided rests on something that has changed since.
+// errStale requeues a job: a decision rests on something that has changed since.
 var errStale = workers.ErrStale
 
 func unexpected(object any) error { return fmt.Errorf("unexpected object %T from a watch", object) }
 
-// sync brings one PaddleJob forward: read, decide, write. It returns when to reconcile again without a change, 0 for never.
+// sync reconciles one PaddleJob: read, decide, write. It returns when to reconcile again without a change, 0 for never.
 func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	return minNonZero(wait, lifecycle.SettlingFor(obs, c.now()), plan.RequeueAfter), nil
 }
 
-// maxPasses is how often one sync decides. More than three are never needed, unless others change things as fast.
+// maxPasses is how often one sync decides. More than three are never needed, unless other programs write as fast.
 const maxPasses = 5
 
 // applyPlan decides and acts; once the Volcano Job is made, what follows from it is done in the same sync.
@@ -80,7 +80,7 @@ func (c *Controller) applyPlan(ctx context.Context, obs *observed.State) (plan l
 	return plan, fmt.Errorf("the Volcano Job was written in %d passes, and has to be written again: %w", maxPasses, errStale)
 }
 
-// updateStatus writes the status if it says something new and tells the events that this is worth. It returns when to look
+// updateStatus writes the status if it has changed, and emits the events of the change. It returns when to reconcile
 // again if the change can wait.
 func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed.State, plan *lifecycle.Plan) (time.Duration, error) {
 	before := &obs.Job.Status
@@ -127,7 +127,7 @@ func (c *Controller) recordEvent(job *v1.PaddleJob, event lifecycle.Event) {
 	c.recorder.Event(job, event.Type, event.Reason, event.Message)
 }
 
-// ignoreNotFound forgives that an object vanished, which the watch will tell too.
+// ignoreNotFound ignores that an object no longer exists, which the watch reports too.
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -130,7 +130,7 @@ func (d *desk) work(t *testing.T) error {
 	return err
 }
 
-// told drains the events.
+// reported drains the events.
 func (d *desk) reported() []string {
 	var all []string
 	for {
@@ -203,7 +203,7 @@ func TestCachesThatLagBehindOurOwnWrites(t *testing.T) {
 	require.Empty(t, d.reported())
 }
 
-func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
+func TestVolcanoJobFromBeforeARestart(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -218,13 +218,13 @@ func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
 		return job
 	}())
 	require.NoError(t, repeated.work(t))
-	require.Empty(t, repeated.reported(), "it was created before, and told")
+	require.Empty(t, repeated.reported(), "it was created before, with an event")
 	jobs, err := d.volcano.BatchV1alpha1().Jobs("ml").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, jobs.Items, 1)
 }
 
-func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
+func TestVolcanoJobWithoutItsLabelIsRepaired(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -239,7 +239,7 @@ func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
 	job, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "job", job.Labels[v1.JobNameLabel])
-	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "it is nobody else's")
+	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "no other object owns it")
 }
 
 func TestRefusalIsReported(t *testing.T) {
@@ -273,7 +273,7 @@ func TestFailureOfTheServerIsNotTheUsers(t *testing.T) {
 	require.Empty(t, d.reported())
 }
 
-func TestConflictTellsNothing(t *testing.T) {
+func TestConflictEmitsNoEvent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "other" }))
@@ -282,7 +282,7 @@ func TestConflictTellsNothing(t *testing.T) {
 		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
 	})
 	require.ErrorIs(t, d.work(t), errStale)
-	require.Empty(t, d.reported(), "who writes the status tells")
+	require.Empty(t, d.reported(), "the sync that writes the status emits them")
 }
 
 func TestNoPodGroupForAJobThatHasEnded(t *testing.T) {
@@ -397,7 +397,7 @@ func TestAbortIsInTheStatusBefore(t *testing.T) {
 	d.seen(t, vcbatch.Running)
 	require.Equal(t, []string{"abort-vc-0"}, d.commands(t))
 
-	require.NoError(t, d.pods.Delete(pod)) // nobody else saw it
+	require.NoError(t, d.pods.Delete(pod)) // no other sync saw it
 	counted := d.seen(t, vcbatch.Aborted)
 	require.EqualValues(t, 1, counted.Restarts)
 	require.True(t, meta.IsStatusConditionFalse(counted.Conditions, v1.ConditionStalled))
@@ -405,7 +405,7 @@ func TestAbortIsInTheStatusBefore(t *testing.T) {
 	require.Equal(t, []string{"abort-vc-0", "resume-vc-0"}, d.commands(t))
 }
 
-// What somebody aborted while no controller ran stays aborted, however the programs end that are told to.
+// What a user aborted while no controller ran stays aborted, however the stopped programs end.
 func TestAbortByHandStays(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
-// A Volcano that is away will do what it was told; one that reads commands and does nothing does not know the Volcano Job.
+// A Volcano that is away will execute the command; one that reads commands and does nothing does not know the Volcano Job.
 func TestVolcanoHasLostAVolcanoJob(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -170,9 +170,9 @@ func TestFailures(t *testing.T) {
 		"evicted":             {seen: []sight{{pod: evicted, deleted: true}}, want: &observed.Failure{Reason: "PodEvicted", Message: "c was evicted: PreemptionByScheduler for a better one"}},
 		"deleted by Volcano":  {seen: []sight{{pod: killed, deleted: true}}},
 		"deleted when done":   {seen: []sight{{pod: pod("a", "0", corev1.PodSucceeded), deleted: true}}},
-		"told to end":         {seen: []sight{{pod: ended}}, want: &observed.Failure{Reason: "PodFailed", ByVolcano: true, Message: "f failed"}},
-		"told to end before":  {seen: []sight{{pod: ended}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
-		"told to end after":   {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: ended}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"stopped":             {seen: []sight{{pod: ended}}, want: &observed.Failure{Reason: "PodFailed", ByVolcano: true, Message: "f failed"}},
+		"stopped before":      {seen: []sight{{pod: ended}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"stopped after":       {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: ended}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
 		"somebody else's":     {seen: []sight{{pod: foreign}}},
 		"without its attempt": {seen: []sight{{pod: pod("a", "", corev1.PodFailed)}}},
 	} {
@@ -245,11 +245,11 @@ func TestSlim(t *testing.T) {
 	job := func(labels map[string]string) *vcbatch.Job {
 		return &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: vcbatch.JobSpec{Queue: "q"}}
 	}
-	ours, theirs := job(map[string]string{v1.JobNameLabel: "a"}), job(nil)
-	_, err = stripUnusedFields(ours)
+	labeled, other := job(map[string]string{v1.JobNameLabel: "a"}), job(nil)
+	_, err = stripUnusedFields(labeled)
 	require.NoError(t, err)
-	_, err = stripUnusedFields(theirs)
+	_, err = stripUnusedFields(other)
 	require.NoError(t, err)
-	require.Equal(t, "q", ours.Spec.Queue)
-	require.Empty(t, theirs.Spec.Queue, "only that it exists counts")
+	require.Equal(t, "q", labeled.Spec.Queue)
+	require.Empty(t, other.Spec.Queue, "only that it exists counts")
 }

@@ -60,7 +60,7 @@ func validateNames(template *corev1.PodTemplateSpec, path *field.Path) field.Err
 	return errs
 }
 
-// validateContainers checks what people get wrong of containers.
+// validateContainers checks frequent errors in containers.
 func validateContainers(pod *corev1.PodSpec, hostNetwork bool, path *field.Path) (errs field.ErrorList) {
 	names := sets.New[string]()
 	for _, list := range containerLists(pod) {

@@ -255,7 +255,7 @@ func TestValidateRefuses(t *testing.T) {
 
 		"other scheduler": {job: paddleJob(0, 2, workerPod(func(s *corev1.PodSpec) { s.SchedulerName = "default-scheduler" })),
 			field: "spec.worker.template.spec.schedulerName", remedy: `use "volcano" or leave it out`},
-		"Volcano's scheduler beside ours": {job: paddleJob(0, 2, workerPod(func(s *corev1.PodSpec) { s.SchedulerName = "volcano" })), cfg: builder.Config{SchedulerName: "paddle"},
+		"Volcano's scheduler next to the project's": {job: paddleJob(0, 2, workerPod(func(s *corev1.PodSpec) { s.SchedulerName = "volcano" })), cfg: builder.Config{SchedulerName: "paddle"},
 			field: "spec.worker.template.spec.schedulerName", remedy: `use "paddle" or leave it out`},
 		"label": {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Worker.Template.Labels = map[string]string{"a": "b c"} }),
 			field: "spec.worker.template.metadata.labels", remedy: "consist of"},

@@ -36,7 +36,7 @@ func LogKubernetes(ctx context.Context, kube discovery.ServerVersionInterface) {
 	}
 }
 
-// kubernetesIsSupported reports whether the project supports a version of Kubernetes, whatever its patch.
+// kubernetesIsSupported reports whether the project supports a version of Kubernetes. It ignores the patch version.
 func kubernetesIsSupported(v string) bool {
 	parsed, err := version.ParseGeneric(v)
 	if err != nil {
@@ -83,7 +83,7 @@ func volcano(ctx context.Context, client kubernetes.Interface) (string, error) {
 	return "", nil
 }
 
-// volcanoIsSupported reports whether the project supports a version of Volcano, whatever its patch.
+// volcanoIsSupported reports whether the project supports a version of Volcano. It ignores the patch version.
 func volcanoIsSupported(v string) bool {
 	parsed, err := version.ParseSemantic(v)
 	wanted := version.MustParseGeneric(supportedVolcano)

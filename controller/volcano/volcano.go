@@ -11,12 +11,12 @@
 //     paddlejob/lifecycle counts failures instead.
 //   - The command SyncJob for an admitted gang without pods: the Job controller handles no addition of a PodGroup, and misses one that
 //     it first sees admitted (volcano-sh/volcano#5325). Removable with the first release in which that issue is closed.
-//   - Volcano fails a Job of which all pods have failed before it asks what a failure is followed by (volcano-sh/volcano#3967).
+//   - Volcano fails a Job of which all pods have failed before it evaluates the policies for a failure (volcano-sh/volcano#3967).
 //     observed.State.NeedsRecreation has the Volcano Job created again. Removable with the first release in which that issue is closed.
 //   - The command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
 //   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
-//   - StaleCommandPeriod and SentCommand: Volcano applies a command to the Job of the target's name, whatever its uid (processNextCommand in
+//   - StaleCommandPeriod and SentCommand: Volcano applies a command to the Job of the target's name, and ignores its uid (processNextCommand in
 //     volcano/pkg/controllers/job/job_controller_handler.go). A command that waits in Volcano's queue until the Job is replaced ends
 //     the new one. No upstream issue is known.
 //   - PodCreateError: why the API server refuses pods is only in an event, as the Go syntax of errors. No upstream issue is known.
@@ -39,9 +39,9 @@ import (
 func PodGroupName(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
 
 // Deletion is when a Volcano Job and the last of its pods were deleted. Volcano must have forgotten the Job before the next of its
-// name is made. Its Job controller drops the old one from its cache by name. It does so at once if the pods went first, else by a retry
+// name is created. Its Job controller drops the old one from its cache by name. It does so at once if the pods went first, else by a retry
 // whose delay doubles while pods are left. So that comes at most as long after the last pod as that came after the Job. A
-// new Job that is there by then is dropped instead, and Volcano never looks at it again (processCleanupJob in
+// new Job that is there by then is dropped instead, and Volcano never syncs it again (processCleanupJob in
 // volcano/pkg/controllers/cache/cache.go, v1.14.1).
 type Deletion struct{ Job, LastPod time.Time }
 
@@ -60,7 +60,7 @@ func (d Deletion) Remaining(now time.Time) time.Duration {
 // statusMessage is the message of an API server's answer within the %#v of the error that it became.
 var statusMessage = regexp.MustCompile(`Message:("(?:[^"\\]|\\.)*")`)
 
-// PodCreateError takes the API server's sentence about the first pod out of what Volcano's Job controller writes when pods are
+// PodCreateError returns the API server's sentence about the first pod from what Volcano's Job controller writes when pods are
 // refused: the Go syntax of all errors (volcano pkg/controllers/job/job_controller_actions.go, "Error creating pods"). False
 // for any other message.
 func PodCreateError(message string) (string, bool) {
@@ -72,10 +72,10 @@ func PodCreateError(message string) (string, bool) {
 	return sentence, err == nil && sentence != ""
 }
 
-// CommandPeriod is how long Volcano may take to obey a command before it is given again.
+// CommandPeriod is how long Volcano may take to execute a command before it is sent again.
 const CommandPeriod = 15 * time.Second
 
-// StaleCommandPeriod bounds how much later Volcano obeys a command, and thus ends a later Volcano Job of the target's name.
+// StaleCommandPeriod bounds how much later Volcano executes a command, and thus ends a later Volcano Job of the target's name.
 const StaleCommandPeriod = 5 * time.Minute
 
 // SentCommand is a command that was given about a Volcano Job.
@@ -138,7 +138,7 @@ func (c Commands) UnacknowledgedFor(now time.Time) time.Duration {
 	return now.Sub(c.first)
 }
 
-// How long Volcano may make no progress before the controller acts. A Volcano that only has much to do must not be given more, so none
+// How long Volcano may make no progress before the controller acts. A busy Volcano must not get more work, so none
 // of these is short.
 const (
 	// CompletionGracePeriod is how long Volcano may take to end a job whose workers have succeeded. It does so when it sees the last of
@@ -154,13 +154,13 @@ const (
 	// watch was broken just then, it sees a PodGroup that has always been admitted.
 	MissingPodsGracePeriod  = 2 * time.Minute
 	MissingPodsResyncPeriod = 10 * time.Minute
-	// LostGracePeriod is how long Volcano may leave a Volcano Job as it is that it was commanded to change, or was to give its first
-	// phase. It does so forever where it has mixed it up with an earlier one of its name (Deletion): it drops both, and reads
-	// commands about what it does not know without a word.
+	// LostGracePeriod is how long Volcano may not change a Volcano Job that has a command, or no phase yet. It never changes one that
+	// it has confused with an earlier one of its name (Deletion): it drops both, and consumes commands about unknown Jobs without
+	// an error.
 	LostGracePeriod = 5 * time.Minute
 )
 
-// ResyncMissingPods reports whether Volcano is commanded to look at a gang without pods that was admitted a while ago, or how much later.
+// ResyncMissingPods reports whether a command has Volcano sync a gang without pods that was admitted a while ago, or how much later.
 func ResyncMissingPods(waited time.Duration) (due bool, left time.Duration) {
 	if waited < MissingPodsGracePeriod {
 		return false, MissingPodsGracePeriod - waited

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package workers is the loop that each controller runs: keys wait in a queue until a worker has time for them, and what
-// failed is tried again later. What is done for a key is its controller's, and nothing here knows of it.
+// failed is tried again later. The controller decides what is done for a key.
 package workers
 
 import (
@@ -29,7 +29,7 @@ func backoff() workqueue.TypedRateLimiter[string] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
 }
 
-// Sync brings what a key names forward. It returns when to reconcile again without a change, 0 for never.
+// Sync reconciles the object of a key. It returns when to reconcile again without a change, 0 for never.
 type Sync func(ctx context.Context, key string) (time.Duration, error)
 
 // Queue holds the keys of objects to work on, each once. It is safe for concurrent use.
@@ -45,13 +45,13 @@ func New(name, kind string, sync Sync) *Queue {
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: name})}
 }
 
-// Add has a key worked on as soon as a worker has time.
+// Add adds a key, which is synced as soon as a worker is free.
 func (q *Queue) Add(key string) { q.keys.Add(key) }
 
-// AddAfter has a key worked on later.
+// AddAfter adds a key after a delay.
 func (q *Queue) AddAfter(key string, delay time.Duration) { q.keys.AddAfter(key, delay) }
 
-// Run works on the given number of keys at the same time until the context ends, and returns when the last sync has finished.
+// Run syncs at most the given number of keys at the same time until the context ends, and returns when the last sync has finished.
 func (q *Queue) Run(ctx context.Context, workers int) {
 	defer utilruntime.HandleCrash()
 	var group wait.Group
@@ -81,7 +81,7 @@ func (q *Queue) next(ctx context.Context) bool {
 		}
 		return true
 	case errors.Is(err, ErrStale):
-		klog.FromContext(ctx).V(3).Info("Looking again, something changed meanwhile", q.kind, key, "reason", err)
+		klog.FromContext(ctx).V(3).Info("Requeued, because an object has changed", q.kind, key, "reason", err)
 	default:
 		utilruntime.HandleErrorWithContext(ctx, err, "Work failed and is tried again", q.kind, key)
 	}
@@ -89,7 +89,7 @@ func (q *Queue) next(ctx context.Context) bool {
 	return true
 }
 
-// ErrStale means that what was decided rests on something that has changed since; a later sync decides again. It is logged
+// ErrStale means that a decision rests on something that has changed since; a later sync decides again. It is logged
 // as no error.
 var ErrStale = errors.New("changed meanwhile")
 
@@ -101,8 +101,8 @@ func Stale(err error) error {
 	return err
 }
 
-// Refused reports whether an error is an answer of the API server that only a change by the user, or of a quota or a webhook,
-// can turn. That a namespace is being deleted is none.
+// Refused reports whether an error is an answer of the API server that stays until the user, a quota or a webhook changes
+// something. That a namespace is being deleted is none.
 func Refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

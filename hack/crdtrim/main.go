@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command crdtrim takes the descriptions out of the pod templates of a CRD (standard input to standard output) and leaves
-// those of our own fields, which kubectl explain shows. Three templates with descriptions make a CRD past the 256 KiB that
+// those of the project's own fields, which kubectl explain shows. Three templates with descriptions make a CRD past the 256 KiB that
 // the annotation of a client-side kubectl apply can hold.
 package main
 

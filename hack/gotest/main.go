@@ -193,7 +193,7 @@ func (p *printer) write(text string) {
 
 func folder(importPath string) string { return strings.TrimPrefix(importPath, module) }
 
-// said is an output in one line, without the lines with which package testing frames it.
+// said returns an output in one line, without the lines with which package testing frames it.
 func said(output string) string {
 	lines := slices.DeleteFunc(strings.Split(output, "\n"), func(line string) bool {
 		return strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ")

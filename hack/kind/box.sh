@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Docker for a machine that has none running: Debian's packages, unpacked and not installed, in namespaces of their own. Read by
+# Docker for a machine that has none running: Debian's packages, unpacked and not installed, in separate namespaces. Read by
 # cluster.sh. What dockerd does to mounts, links, iptables and sysctls of the network ends with the namespaces; docker and kind
 # reach it by a socket that is a file, and only programs that talk to the API server need in_box.
 
 cache=$PWD/_output/kind-node
 socket=$cache/docker.sock
-# Cgroups have no namespace that dockerd could be given, so its own are all below this one.
+# dockerd cannot have another root of cgroups, so all of its cgroups are below this one.
 cgroup=paddle-kind
-# Debian changes the packages of bookworm's main suite with a release of this number and not between them, so it is the version of each.
+# Debian changes the packages of bookworm's main suite only with a release. So the number of the release is the version of each.
 debian_release=12.15
 docker_packages=(docker.io containerd runc iptables mmdebstrap
   libdevmapper1.02.1 libip4tc2 libip6tc2 libmnl0 libnetfilter-conntrack3 libnfnetlink0 libnftnl11 libseccomp2 libxtables12)
@@ -34,16 +34,16 @@ in_box() {
   if pid=$(box_pid); then nsenter --target="$pid" --net "$@"; else "$@"; fi
 }
 
-# use_box makes docker and kind speak to the box's dockerd.
+# use_box makes docker and kind use the box's dockerd.
 use_box() { export DOCKER_HOST=unix://$socket DOCKER_BUILDKIT=0 PATH=$cache/packages/usr/bin:$PATH; }
 
-# debian_apt ARGUMENT... is apt-get that knows nothing but the suite. The lists of the machine's own are not touched.
+# debian_apt ARGUMENT... runs apt-get with this suite only. It does not change the machine's lists.
 debian_apt() {
   apt-get -qq -o APT::Sandbox::User=root -o Dir::Etc::SourceList="$cache/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
     -o Dir::State::Lists="$cache/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "$@"
 }
 
-# debian_mirror prints the address from which apt has Debian 12 here. It fails if another release is there.
+# debian_mirror prints the address of this machine's mirror of Debian 12. It fails if another release is there.
 debian_mirror() {
   local mirror there
   # shellcheck disable=SC2016 # apt-get's format
@@ -59,7 +59,7 @@ debian_mirror() {
   echo "$mirror"
 }
 
-# unpack_docker does it once for each release that is pinned, and not while Docker runs from it.
+# unpack_docker unpacks once for each pinned release, and not while Docker runs from it.
 unpack_docker() {
   ! box_pid >/dev/null || return 0
   [ "$(cat "$cache/packages/release" 2>/dev/null)" != "$debian_release" ] || return 0
@@ -81,7 +81,7 @@ unpack_docker() {
   mv "$fresh" "$cache/packages"
 }
 
-# with_packages COMMAND... runs a command that sees the packages in /usr; nobody else does.
+# with_packages COMMAND... runs a command that sees the packages in /usr. No other process does.
 with_packages() {
   # shellcheck disable=SC2016 # the inner shell expands it
   exec unshare --mount sh -ec 'mount -t overlay -o "lowerdir=$1/usr:/usr" overlay /usr; shift; exec "$@"' sh "$cache/packages" "$@"
@@ -107,7 +107,7 @@ machine_state() {
 
 start_box() {
   unpack_docker
-  say "starting Docker in namespaces of its own"
+  say "starting Docker in separate namespaces"
   rm -f "$socket"
   machine_state >"$cache/machine"
   # shellcheck disable=SC2016 # the inner shell expands it
@@ -125,7 +125,7 @@ start_box() {
   until_done "Docker in the box (its log is $cache/dockerd.log)" docker info
 }
 
-# stop_box ends all that runs in the box, and removes what outlives it: its cgroups. It fails if the machine is not as it was before.
+# stop_box ends all processes of the box, and removes its cgroups. It fails if the machine is not as it was before.
 stop_box() {
   local pid end=$((SECONDS + 30)) mount
   if pid=$(box_pid); then

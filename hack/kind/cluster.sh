@@ -42,19 +42,19 @@ need_docker() {
   find_docker >/dev/null || fail 3 "$(find_docker), so there is no cluster: make one with make kind-up. Nothing was changed"
 }
 
-# start_docker starts one in namespaces of its own where there is none.
+# start_docker starts Docker in separate namespaces if none runs.
 start_docker() {
   local said lacking
   find_docker >/dev/null && return
   said=$(find_docker || true)
   lacking=$(why_no_box)
   [ -z "$lacking" ] ||
-    fail 3 "$said, and kind runs its node as a container. It cannot be run in namespaces of its own either: $lacking. Start Docker, or let this user use it; make bench-live needs none. Nothing was changed"
-  say "$said; running Debian's in namespaces of its own"
+    fail 3 "$said, and kind runs its node as a container. It cannot be run in separate namespaces either: $lacking. Start Docker, or let this user use it; make bench-live needs none. Nothing was changed"
+  say "$said; running Debian's in separate namespaces"
   start_box
 }
 
-# have_cluster reports whether there is one.
+# have_cluster reports whether the cluster exists.
 have_cluster() { [ -n "$(docker ps --all --quiet --filter "label=io.x-k8s.kind.cluster=$cluster")" ]; }
 
 build_kind() {
@@ -84,11 +84,11 @@ images_of() {
   done
 }
 
-# kubectl is the node's own, so that none needs to be installed and it is of the cluster's version.
+# kubectl runs the node's kubectl, so that none needs to be installed and its version is the cluster's.
 kubectl() { docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf "$@"; }
 kubectl_reading() { docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf "$@"; }
 
-# apply FILE, with every field checked. What was changed by hand is taken back.
+# apply FILE applies a manifest server-side. It checks every field, and reverts other changes.
 apply() {
   kubectl_reading apply --server-side --force-conflicts --validate=strict --field-manager=paddle-kind --filename=- <"$1" >/dev/null
 }
@@ -96,7 +96,7 @@ apply() {
 # rolled_out NAMESPACE DEPLOYMENT
 rolled_out() { kubectl --namespace="$1" rollout status "deployment/$2" --timeout=15m; }
 
-# until_done WHAT COMMAND... asks again until the command has no error.
+# until_done WHAT COMMAND... retries until the command has no error.
 until_done() {
   local what=$1 end=$((SECONDS + 900)) said
   shift
@@ -106,7 +106,7 @@ until_done() {
   done
 }
 
-# use_scheduler NAME puts one of the two schedulers in place, once the one before has ended.
+# use_scheduler NAME starts one of the two schedulers, once the other has stopped.
 use_scheduler() {
   kubectl --namespace=volcano-system scale deployment/volcano-scheduler --replicas=0
   kubectl --namespace=volcano-system wait pod --for=delete --selector=app=volcano-scheduler --timeout=15m

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes an image of kind's node where the one that kind publishes cannot be pulled: Debian's packages, kind's own files from its Go
+# Builds an image of kind's node where the published one cannot be pulled: Debian's packages, kind's own files from its Go
 # module, and the sandbox's Kubernetes. It also holds the images of Kubernetes, Volcano and kwok, which the node could not pull
-# either. Prints the image's name; what it was made from is part of it, so that it is made once.
+# either. Prints the image's name, which contains a hash of its sources, so that it is built once.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source hack/kind/cluster.sh
@@ -42,7 +42,7 @@ pack() {
 pack_all() {
   local name listed tag
   names=()
-  # etcd, CoreDNS and pause have versions of their own.
+  # etcd, CoreDNS and pause have other versions.
   listed=$("$bin/kubeadm" config images list --kubernetes-version="$kubernetes" 2>/dev/null)
   for name in kube-apiserver kube-controller-manager kube-scheduler etcd; do
     pack "$(grep "/$name:" <<<"$listed")" "$bin/$name" <<<"FROM scratch
@@ -65,7 +65,7 @@ ENTRYPOINT ["/paddle-box", "pause"]'
   pack "docker.io/volcanosh/vc-controller-manager:$tag" "$bin/vc-controller-manager" <<<'FROM scratch
 COPY vc-controller-manager /
 ENTRYPOINT ["/vc-controller-manager"]'
-  # The script needs a shell that knows [[.
+  # The script needs a shell with [[.
   pack "docker.io/volcanosh/vc-webhook-manager:$tag" "$bin/vc-webhook-manager" "$bin/kubectl" \
     "$volcano/installer/dockerfile/webhook-manager/gen-admission-secret.sh" <<<'FROM localhost/paddle-kind-tools
 RUN ["/bin/ln", "-s", "bash", "/bin/sh"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tests what only a real cluster shows: images, charts and manifests as users install them, and pods that run. It makes a cluster of
-# its own and removes it; with KEEP=1 it stays. With TEST_ALL=1 it tests paddle.so, which takes minutes to build, and with
-# RELEASE=_output/release/v0.1.0 what make release has written there. Where there can be no Docker it says SKIP and why, which is an
-# error if SKIPS names a list without this script.
+# Tests what needs a real cluster: images, charts and manifests as users install them, and pods that run. It creates a separate cluster
+# and removes it; with KEEP=1 it stays. With TEST_ALL=1 it tests paddle.so, which takes minutes to build. With
+# RELEASE=_output/release/v0.1.0 it tests what make release has written there. Where Docker cannot run it prints SKIP and the reason,
+# which is an error if SKIPS names a list without this script.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export KIND_CLUSTER=paddle-test KIND_OUT=${KIND_OUT:-$PWD/_output/test-kind}
@@ -42,7 +42,7 @@ installer=$(go list -m -f '{{.Dir}}' volcano.sh/volcano)/installer
 tag=$(sed -n 's/ *image_tag_version: "\(.*\)"/\1/p' "$installer/helm/chart/volcano/values.yaml")
 chart=deploy/helm/paddle-volcano
 registry=registry.invalid
-ours=$registry/paddle-scheduler:v0.1.0
+published=$registry/paddle-scheduler:v0.1.0
 stock=docker.io/volcanosh/vc-scheduler:$tag
 # Volcano's chart has one registry and one tag for all images.
 in_chart=$registry/paddle/paddle-scheduler:$tag
@@ -75,7 +75,7 @@ expect() {
   [ "$said" = "$wanted" ] || fail 1 "$*: got \"$said\", want \"$wanted\""
 }
 
-# submit EXAMPLE [NAME SECONDS] submits an example, under another name, and with steps that take so long in all.
+# submit EXAMPLE [NAME SECONDS] submits an example, under another name, and with steps that take these seconds in all.
 submit() {
   local file=deploy/examples/$1.yaml
   if [ $# -gt 1 ]; then
@@ -126,7 +126,7 @@ identities() {
 
 probe() { sed "s/name: probe$/name: $1/" hack/kind/probe.yaml | kubectl_reading create --filename=- "${@:2}"; }
 
-# schedules_with IMAGE: the only scheduler in Volcano's Deployment has this image, and it places a job.
+# schedules_with IMAGE checks that the only scheduler in Volcano's Deployment has this image, and that it places a job.
 schedules_with() {
   rolled_out volcano-system volcano-scheduler >/dev/null
   until_done "the old scheduler to be gone" only_scheduler "$1"
@@ -151,7 +151,7 @@ seconds_to_bind() {
   kubectl delete "job.batch.volcano.sh/probe-$begin" >/dev/null
 }
 
-# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which gives its lease back: for a moment nobody holds it.
+# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which releases its lease: for a moment no pod holds it.
 binds_after_deletion() {
   local begin
   docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf --namespace="$1" get leases --watch --request-timeout=15m \
@@ -165,7 +165,7 @@ binds_after_deletion() {
   grep -qx ';' "$out/holders" || fail 1 "the scheduler did not give its lease back, and the next one waited until it expired: $(<"$out/holders")"
 }
 
-# runs_the_plugin NAMESPACE SELECTOR: the plugin has been called by that scheduler, so that its metrics are there.
+# runs_the_plugin NAMESPACE SELECTOR checks that the scheduler has called the plugin: its metrics exist.
 runs_the_plugin() {
   local pod
   pod=$(kubectl --namespace="$1" get pods --selector="$2" --output='jsonpath={.items[0].metadata.name}')
@@ -177,7 +177,7 @@ metrics() {
   text=$(kubectl get --raw "/api/v1/namespaces/$1/pods/$2:8080/proxy/metrics") && grep -q ^volcano_paddle_ <<<"$text"
 }
 
-# is_confined PROGRAM: it runs as the image's user, and its root is read-only.
+# is_confined PROGRAM checks that it runs as the image's user, and that its root is read-only.
 is_confined() {
   # shellcheck disable=SC2016 # the node's shell expands it
   docker exec "$node" bash -ec '
@@ -197,7 +197,7 @@ step "a cluster with the images, those of the commit before this one as $old"
 hack/kind/up.sh --empty
 hack/helm.sh version --short
 docker tag "localhost/vc-scheduler:$(go list -m -f '{{.Version}}' volcano.sh/volcano)" "$stock"
-docker tag "$ours" "$in_chart"
+docker tag "$published" "$in_chart"
 rm -rf "$out/old"
 mkdir -p "$out/old"
 git archive HEAD~1 | tar --extract --directory="$out/old"
@@ -220,7 +220,7 @@ for name in vc-controller-manager vc-webhook-manager; do
   docker exec "$node" ctr --namespace=k8s.io images tag --force "docker.io/volcanosh/$name:$tag" "$registry/volcanosh/$name:$tag" >/dev/null
 done
 
-step "our chart in a namespace of Pod Security restricted: not root, no writable file system"
+step "the chart in a namespace of Pod Security restricted: not root, no writable file system"
 kubectl create namespace paddle-system
 kubectl label namespace paddle-system pod-security.kubernetes.io/enforce=restricted
 helm install paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --set=image.registry=$registry,networkPolicy.enabled=true --wait --timeout=15m >/dev/null
@@ -237,7 +237,7 @@ submit wide_and_deep_podip
 submit wide_and_deep_service
 sed 's/podip/host/; s/PodIP/Host/' deploy/examples/wide_and_deep_podip.yaml >"$out/host.yaml"
 apply "$out/host.yaml"
-# The trainer of the tests writes its model into its folder, unless told otherwise, and here that is a ConfigMap.
+# The trainer of the tests writes its model into its folder by default, and here that is a ConfigMap.
 sed -E 's|^( *)image: .*|&\n\1env: [{name: MODEL_DIR, value: /dev/shm}]|' deploy/examples/collective.yaml >"$out/collective.yaml"
 apply "$out/collective.yaml"
 completes wide-ande-deep-podip wide-ande-deep-service wide-ande-deep-host collective
@@ -260,7 +260,7 @@ schedules_with "$stock"
 
 step "enabled by deploy/v1/scheduler.yaml"
 apply deploy/v1/scheduler.yaml
-schedules_with "$ours"
+schedules_with "$published"
 binds_after_deletion volcano-system $scheduler
 binds_after_deletion volcano-system $scheduler
 step "rolled back by Volcano's manifests"
@@ -277,7 +277,7 @@ configure() {
 }
 as_written "kubectl -n volcano-system set image "
 configure "$out/volcano-scheduler.conf"
-schedules_with "$ours"
+schedules_with "$published"
 runs_the_plugin volcano-system $scheduler
 step "rolled back by rollout undo"
 configure "$out/before.conf"
@@ -321,7 +321,7 @@ step "rolled back by its mode"
 as_written "hack/helm.sh upgrade paddle .*mode=none"
 expect deployment.apps/paddle-controller-manager kubectl --namespace=paddle-system get deployments --output=name
 
-step "enabled by scheduler.mode=replace of our chart"
+step "enabled by scheduler.mode=replace of the chart"
 as_written "kubectl -n volcano-system run paddle-scheduler-image "
 rolled_out volcano-system paddle-scheduler
 expect "" kubectl --namespace=volcano-system get pods --selector=$scheduler --output=name

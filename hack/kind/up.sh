@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a cluster of kind's: Volcano, our controller and scheduler, kwok and NODES simulated nodes. With --render it only writes the
-# manifests, with --empty it installs nothing in the cluster. What is there already is brought up to date.
+# Creates a kind cluster: Volcano, paddlejob-controller, paddle-scheduler, kwok and NODES simulated nodes. With --render it only writes the
+# manifests, with --empty it installs nothing in the cluster. It updates what exists.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source hack/kind/cluster.sh
@@ -39,7 +39,7 @@ webhooks_answer() {
   kubectl_reading create --dry-run=server --filename=- <hack/kind/probe.yaml
 }
 
-# Nodes are born with a taint that goes when their kubelet, here kwok, has reported.
+# New nodes have a taint until their kubelet, here kwok, has reported.
 nodes_are_ready() {
   local taints
   taints=$(kubectl get nodes --selector=sandbox.paddle-volcano.io/simulated --output='jsonpath={.items[*].spec.taints[*].key}') || return
@@ -63,11 +63,11 @@ else
   say "making the cluster of $node_image"
   mkdir -p "$out/audit"
   sed "s|_output/kind/|$out/|" hack/kind/cluster.yaml >"$out/cluster.yaml"
-  # An image that was made here has its pods' network, which kind need not bring.
+  # An image that was built here contains the pods' network, so that kind need not install one.
   [[ $node_image != localhost/* ]] || sed -i 's/^networking:$/&\n  disableDefaultCNI: true/' "$out/cluster.yaml"
   "$bin/kind" create cluster --name="$cluster" --config="$out/cluster.yaml" --image="$node_image" --kubeconfig="$kubeconfig" --wait=15m
 fi
-# The API server makes its log for root alone.
+# Only root can read the API server's log.
 docker exec "$node" chmod a+r /var/log/audit/audit.log
 say "loading the images"
 "$bin/kind" load docker-image --name="$cluster" "${images[@]}"
@@ -87,7 +87,7 @@ for part in volcano-admission volcano-controllers volcano-scheduler; do
 done
 until_done "Volcano's webhooks to answer" webhooks_answer
 
-say "installing kwok, our controller and our scheduler"
+say "installing kwok, paddlejob-controller and paddle-scheduler"
 apply "$manifests/kwok.yaml"
 apply "$manifests/paddle.yaml"
 kubectl wait crd/paddlejobs.batch.paddlepaddle.org --for=condition=Established --timeout=15m
@@ -101,6 +101,6 @@ apply "$manifests/nodes.yaml"
 until_done "the simulated nodes to be ready" nodes_are_ready
 
 say "ready: $nodes simulated nodes. Next:"
-say "  export KUBECONFIG=$kubeconfig    # for a kubectl of yours"
+say "  export KUBECONFIG=$kubeconfig    # for another kubectl"
 say "  make kind-bench"
 say "  make kind-down"

@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// user is who runs the program where the pod does not say so: nobody of the node's.
+// user runs the program if the pod sets none. It is no user of the node.
 const user = "65532:65532"
 
 func main() {
@@ -87,7 +87,6 @@ func run(args []string, out io.Writer) error {
 	return o.write(index, *version, out)
 }
 
-// image returns the image of one platform.
 func (o *options) image(platform v1.Platform, file string) (v1.Image, error) {
 	archive, err := o.archive(file)
 	if err != nil {
@@ -154,5 +153,5 @@ func (o *options) write(index v1.ImageIndex, version string, out io.Writer) erro
 		return fmt.Errorf("compute the digest of the image: %w", err)
 	}
 	_, err = fmt.Fprintln(out, digest)
-	return err //nolint:wrapcheck // nobody reads it
+	return err //nolint:wrapcheck // main prints it
 }

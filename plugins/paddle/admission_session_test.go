@@ -126,7 +126,7 @@ func TestWhyJobIsNotAdmitted(t *testing.T) {
 			"the queue's quota went to the job before, a moment ago", shipped, append(inQ(last, first), gpuQueue("q", "13")),
 			report.QueueCapacity, "queue q has capacity for 5 of the 8 GPUs that the job needs",
 		}, {
-			"what others have beyond their minimum counts as room", shipped, append(inQ(job(), elastic), six, gpuQueue("q", "10")),
+			"what others have beyond their minimum counts as free", shipped, append(inQ(job(), elastic), six, gpuQueue("q", "10")),
 			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job needs",
 		}, {
 			"the queue has no GPUs at all", shipped, append(inQ(job()), gpuQueue("q", "0")),
@@ -157,7 +157,7 @@ func TestWhyJobIsNotAdmitted(t *testing.T) {
 			"the queue is not open yet", shipped, append(inQ(job()), odd),
 			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
-			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
+			"no plugin checks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
 			report.Overcommit, "the cluster has capacity for 3 of the 8 GPUs that the job needs",
 		}, {
 			"the namespace has a quota", voters("resourcequota"), []any{job(), quota("gpus", "cpu", "20", "16")},

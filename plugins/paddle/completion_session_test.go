@@ -24,7 +24,7 @@ func TestRestartedWorkerIsPlaced(t *testing.T) {
 	c.sessions(2, "job-ps-0", "job-worker-1")
 }
 
-// Once a worker has succeeded no more workers start, by whatever action, and nobody is evicted for one. A server does.
+// Once a worker has succeeded no more workers start, by any action, and no pod is evicted for one. A server does.
 func TestNoWorkerAfterTheFirstEnd(t *testing.T) {
 	inEveryEvictingPlacement(t, "enqueue, allocate, preempt, reclaim, backfill", func(t *testing.T, configuration string) {
 		for name, requests := range map[string]resources{"with requests": oneCPU, "without": nothing} {
@@ -39,7 +39,7 @@ func TestNoWorkerAfterTheFirstEnd(t *testing.T) {
 					{"all run", "", "6", []string{"job-board-0", "job-ps-0", "job-worker-0", "job-worker-1", "job-worker-2", "low-task-0"}},
 					{"a worker has succeeded", "job-worker-0", "6", []string{"job-board-0", "job-ps-0", "job-worker-1", "low-task-0"}},
 					// n1: [ps 0][worker 0][worker 1][low]
-					{"and there is no room", "job-worker-0", "3", []string{"job-ps-0", "job-worker-1", "low-task-0"}},
+					{"and there is no capacity", "job-worker-0", "3", []string{"job-ps-0", "job-worker-1", "low-task-0"}},
 				} {
 					t.Run(test.name, func(t *testing.T) {
 						workers := pods("job", "worker", 3, requests)
@@ -70,7 +70,7 @@ func TestNoWorkerAfterTheFirstEnd(t *testing.T) {
 	})
 }
 
-// allocate tries a job with a hard limit again in each HyperNode, and forgets what it was told before.
+// allocate tries a job with a hard limit again in each HyperNode, and discards the earlier answer.
 func TestWhyNoWorkerUnderHardTopology(t *testing.T) {
 	group := started(podGroup("job", 2, map[string]int32{"worker": 2, "board": 0}))
 	group.Spec.NetworkTopology = &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1)}

@@ -15,16 +15,16 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 )
 
-// The plugin relies on the order in which the actions of Volcano call plugins, which Volcano documents nowhere: phase tells
+// The plugin relies on the order in which the actions of Volcano call plugins, which Volcano documents nowhere: phase reports
 // allocate from other actions by it, nominations stand in a pod between two calls, and stand-ins are shown between two others.
 // Here the actions run without the plugin and what they call is compared with what the plugin expects. If one of these tests
 // fails after an upgrade of Volcano, packages nominate, job (BestEffortRequests) and preempt must be looked at.
 
-// calls are what an action calls, in its order. Predicates of one task, which are asked in parallel, are one call.
+// calls are what an action calls, in its order. Predicates of one task, which are called in parallel, are one call.
 type calls struct {
 	mu    sync.Mutex
 	made  []string
-	asked string   // the task whose predicates are asked
+	asked string   // the task whose predicates are called
 	nodes []string // for these nodes
 }
 
@@ -54,7 +54,7 @@ func (c *calls) flush() {
 	c.asked, c.nodes = "", nil
 }
 
-// record adds each call of a session; victims are what shuffle is told to evict.
+// record adds each call of a session; victims are what shuffle has to evict.
 func (c *calls) record(ssn *framework.Session, victims ...string) {
 	const name = "probe"
 	ssn.AddJobValidFn(name, func(job any) *api.ValidateResult {
@@ -160,7 +160,7 @@ func called(t *testing.T, action string, prepare func(c *cluster), victims ...st
 	return made.made
 }
 
-// Allocate asks JobValid for every job before it asks Overused for a queue; Overused before each job; Allocatable and then,
+// Allocate calls JobValid for every job before it calls Overused for a queue; Overused before each job; Allocatable and then,
 // next, PrePredicate for a task; the predicates of its nominated node and, if that will do, of no other node.
 //
 //	  n1      n2
@@ -206,12 +206,12 @@ func TestConformanceOfAllocate(t *testing.T) {
 	made := called(t, "allocate", func(c *cluster) {
 		c.add(node("n1", cpus("2")), podGroup("a", 1, nil), plainPods("a", "worker", 1, oneCPU), podGroup("b", 1, nil), plainPods("b", "worker", 1, oneCPU))
 	})
-	require.ElementsMatch(t, []string{"job valid a", "job valid b"}, made[:2], "JobValid is asked for all jobs first")
+	require.ElementsMatch(t, []string{"job valid a", "job valid b"}, made[:2], "JobValid is called for all jobs first")
 	require.Equal(t, "overused default", made[2])
-	require.Equal(t, 3, count(made, "overused default"), "Overused is asked before each job, and after the last one")
+	require.Equal(t, 3, count(made, "overused default"), "Overused is called before each job, and after the last one")
 }
 
-// Backfill begins with PrePredicate: it asks Allocatable for no task, and Overused for no queue.
+// Backfill begins with PrePredicate: it calls Allocatable for no task, and Overused for no queue.
 func TestConformanceOfBackfill(t *testing.T) {
 	require.Equal(t, []string{
 		"job valid job",
@@ -233,7 +233,7 @@ func contended(queueOfLow string, high int32) func(c *cluster) {
 	}
 }
 
-// ofHigh is what is called for the job of high priority. Jobs and queues are asked in any order, and any of the pods of low
+// ofHigh is what is called for the job of high priority. Jobs and queues are passed in any order, and any of the pods of low
 // priority may go.
 func ofHigh(made []string) []string {
 	for i := range made {
@@ -242,7 +242,7 @@ func ofHigh(made []string) []string {
 	return slices.Compact(slices.DeleteFunc(made, func(call string) bool { return call == "job valid low" || call == "overused other" }))
 }
 
-// Preempt begins with PrePredicate of a task, and asks Allocatable afterwards. It evicts before it places the task, and asks
+// Preempt begins with PrePredicate of a task, and calls Allocatable afterwards. It evicts before it places the task, and calls
 // JobPipelined after the last task; if the answer is no, it takes all back.
 func TestConformanceOfPreempt(t *testing.T) {
 	require.Equal(t, []string{
@@ -267,8 +267,8 @@ func TestConformanceOfPreempt(t *testing.T) {
 	}, ofHigh(called(t, "preempt", contended("default", 3))), "a gang that is given up, and may then preempt its own pods")
 }
 
-// Reclaim asks Overused for a queue, and Preemptive and PrePredicate for each task, but never Allocatable. It evicts before it
-// places the task, and asks JobPipelined after the last task; if the answer is no, it takes all back.
+// Reclaim calls Overused for a queue, and Preemptive and PrePredicate for each task, but never Allocatable. It evicts before it
+// places the task, and calls JobPipelined after the last task; if the answer is no, it takes all back.
 func TestConformanceOfReclaim(t *testing.T) {
 	require.Equal(t, []string{
 		"job valid high", "overused default",
@@ -289,7 +289,7 @@ func TestConformanceOfReclaim(t *testing.T) {
 	}, ofHigh(called(t, "reclaim", contended("other", 3))), "a gang that is given up")
 }
 
-// Shuffle asks no JobValid, and evicts each victim by itself, outside of a Statement.
+// Shuffle calls no JobValid, and evicts each victim by itself, outside of a Statement.
 func TestConformanceOfShuffle(t *testing.T) {
 	require.Equal(t, []string{"victim tasks low-task-0 low-task-1", "on deallocate low-task-1"}, called(t, "shuffle", func(c *cluster) {
 		c.add(node("n1", cpus("2")), started(podGroup("low", 1, nil)), running(plainPods("low", "task", 2, oneCPU), "n1"))

@@ -44,7 +44,7 @@ func TestNodeCordonedInTheMiddleOfAGang(t *testing.T) {
 	require.Subset(t, []string{"n1", "n2", "n3"}, c.on("j"))
 }
 
-// A job is deleted after its first pod got its node: nothing of it is bound, and the room goes to the next job at once.
+// A job is deleted after its first pod got its node: nothing of it is bound, and the capacity goes to the next job at once.
 //
 //	     r1
 //	 n1      n2
@@ -68,7 +68,7 @@ func TestJobDeletedWhilePlanned(t *testing.T) {
 	require.Equal(t, map[string]int{"n1": 2, "n2": 2}, c.count("b"))
 }
 
-// Pods of another scheduler come and go between two sessions, and one more than a node has room for.
+// Pods of another scheduler come and go between two sessions, and one more than a node has capacity for.
 //
 //	     r1                 r2
 //	 n1      n2         n3      n4

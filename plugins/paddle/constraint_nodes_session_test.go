@@ -29,7 +29,7 @@ func TestTaintedNodesAreNotPlanned(t *testing.T) {
 }
 
 // Who tolerates the taint takes the node, in the same session as a gang that tolerates another one.
-func TestWhoToleratesATaintIsPlannedThere(t *testing.T) {
+func TestPodsArePlannedWhereTheyTolerateATaint(t *testing.T) {
 	tolerates := func(pods []*corev1.Pod, key string) {
 		each(pods, func(pod *corev1.Pod) {
 			pod.Spec.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}
@@ -47,7 +47,7 @@ func TestWhoToleratesATaintIsPlannedThere(t *testing.T) {
 }
 
 // A job that may use a tenth of the nodes is planned once, not once for each node that it may not use: predicates are not
-// asked about nodes that the template does not permit.
+// called for nodes that the template does not permit.
 //
 //	   r0              r1              ...   r9
 //	n00 n01 .. n09  n10 n11 .. n19         n90 .. n99      2 GPUs each; nX0 with a disk

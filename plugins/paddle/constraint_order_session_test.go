@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two gangs of 3 wait, and there is room for one: Volcano's order of queues and jobs decides, each time, whichever of the
+// Two gangs of 3 wait, and there is capacity for one: Volcano's order of queues and jobs decides, each time, whichever of the
 // two would be cheaper to place.
 //
 //	     r1            r2                                        r3

@@ -82,7 +82,7 @@ func TestJobsOnOnePort(t *testing.T) {
 	require.Equal(t, []string{"n3", "n4"}, c.on("b"))
 }
 
-// Too few nodes for workers that want one each: nothing is bound, whatever room there is, until a node comes.
+// Too few nodes for workers that want one each: nothing is bound, whatever is free, until a node comes.
 //
 //	        r1
 //	 n1      n2      n3

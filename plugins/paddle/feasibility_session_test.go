@@ -100,7 +100,7 @@ func TestServersAreKeptOffNodesOfWorkers(t *testing.T) {
 	require.Equal(t, map[string]string{"j-ps-0": "n2", "j-worker-0": "n1", "j-worker-1": "n1"}, c.nodes())
 }
 
-// The board needs no GPU, and has room beside the workers as soon as these have taken theirs.
+// The board needs no GPU, and has capacity beside the workers as soon as these have their GPUs.
 //
 //	  n1
 //	2 GPUs, 16 CPUs
@@ -119,7 +119,7 @@ func TestPodsAreAdmittedOnceTheWorkersHaveTheirGPUs(t *testing.T) {
 	c.sessions(2, "j-board-0", "j-worker-0", "j-worker-1")
 }
 
-// Two GPUs of 10 GB each: no pod of 12 GB has room on one, those of 8 GB have.
+// Two GPUs of 10 GB each: no pod of 12 GB fits on one, those of 8 GB do.
 func TestGPUsThatAreShared(t *testing.T) {
 	gpushare.GpuSharingEnable = true
 	t.Cleanup(func() { gpushare.GpuSharingEnable = false })
@@ -156,7 +156,7 @@ func TestJobInARevocableZone(t *testing.T) {
 	c.sessions(3, "b-worker-0", "b-worker-1")
 }
 
-// One worker may not go to a node that the other may use: it is asked about by itself.
+// One worker may not go to a node that the other may use: it is checked by itself.
 //
 //	  n1       n2
 //	[guard]
@@ -219,7 +219,7 @@ func TestWorkersThatAreSpread(t *testing.T) {
 	require.Equal(t, []string{"j-worker-0", "j-worker-1", "other-x-0"}, c.bound())
 }
 
-// A node that predicates refuse only where allocate asks is not planned again in the session, and finding that out asks no
+// A node that predicates refuse only for allocate is not planned again in the session, and finding that out calls no
 // PrePredicate more.
 //
 //	  r1      r2      r3

@@ -35,7 +35,7 @@ func TestGangOfPodsWithAndWithoutRequests(t *testing.T) {
 			{"fits", resources{"cpu": "4", "memory": "8Gi"}, allFour},
 			// n1: [worker][worker] ps ps, and not a byte or a pod more
 			{"fits exactly", resources{"cpu": "2", "memory": "2Gi", "pods": "4"}, allFour},
-			// n1: [worker] ps ps, no room for the other worker
+			// n1: [worker] ps ps, no capacity for the other worker
 			{"one worker short", resources{"cpu": "1", "memory": "8Gi"}, nil},
 			// n1: [worker][worker] ps, no fourth pod is taken
 			{"pod limit hits a server", resources{"cpu": "4", "memory": "8Gi", "pods": "3"}, nil},
@@ -163,7 +163,7 @@ func TestGangOfPaddleOperator(t *testing.T) {
 	})
 }
 
-// Jobs that are not Paddle's are Volcano's own affair, whatever their tasks are called.
+// Jobs that are not Paddle's are left to Volcano, whatever their tasks are called.
 func TestOtherJobsAreUntouched(t *testing.T) {
 	objects := func() []any {
 		return []any{
@@ -192,7 +192,7 @@ func TestOtherJobsAreUntouched(t *testing.T) {
 	})
 }
 
-// Two gangs for one room: one of them gets all of it.
+// Capacity for one of two gangs: one of them gets all of it.
 func TestTwoGangsCompete(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		first, second := podGroup("job", 4, twoTwo), podGroup("late", 4, twoTwo)
@@ -221,9 +221,9 @@ func TestWaitingGangReservesNothing(t *testing.T) {
 			requests resources
 		}{
 			// n1: worker worker worker worker, which are minMember; pending servers without requests must not count
-			{"servers have no room", "ps", nothing},
+			{"servers have no capacity", "ps", nothing},
 			// n1: [ps][ps]
-			{"workers have no room", "worker", oneCPU},
+			{"workers have no capacity", "worker", oneCPU},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				waiting, other := podGroup("job", 4, twoTwo), podGroup("other", 1, nil)
@@ -288,7 +288,7 @@ func TestGangLosesOnePod(t *testing.T) {
 	})
 }
 
-// The whole gang is made again while the pods of the one before are still ending: none starts until all have room.
+// The whole gang is made again while the pods of the one before are still ending: none starts until all have capacity.
 func TestGangWaitsForEndingPods(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		// n1: [ending][ending]
@@ -310,7 +310,7 @@ func TestGangWaitsForEndingPods(t *testing.T) {
 	})
 }
 
-// A queue's quota counts like any other room.
+// A queue's quota counts like any other capacity.
 func TestGangAndQueueCapability(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		for _, test := range []struct {
@@ -333,7 +333,7 @@ func TestGangAndQueueCapability(t *testing.T) {
 	})
 }
 
-// Workers beyond the minimum must not take the servers' room, or the gang never starts.
+// Workers beyond the minimum must not take the servers' capacity, or the gang never starts.
 func TestGatedPodIsNotReady(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		servers := pods("job", "ps", 2, nothing)
@@ -357,7 +357,7 @@ func TestGangUnderHardTopology(t *testing.T) {
 		}{
 			// s1{n1: [worker]} s2{n2: [worker][worker] ps ps}
 			{"fits one rack", "2", allFour},
-			// s1{n1: [worker]} s2{n2: [worker]}: room for all, but in two racks
+			// s1{n1: [worker]} s2{n2: [worker]}: capacity for all, but in two racks
 			{"fits two racks only", "1", nil},
 		} {
 			t.Run(test.name, func(t *testing.T) {

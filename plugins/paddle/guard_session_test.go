@@ -112,7 +112,7 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 }
 
 // A gang whose planning panicked is held back, and the stack is logged once; what does not fit whole is not started.
-func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
+func TestAPlannerThatFailsIsBackedOff(t *testing.T) {
 	c, f := withFaults(t, func(of guard.Work, searches bool) {
 		if of.Job == jobID("bad") && of.Part == metrics.PartPlan && searches {
 			panic("index out of range")
@@ -124,7 +124,7 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 		require.Positive(t, changes[`volcano_paddle_plans_total{outcome="failed"}`])
 	})
 	require.Equal(t, 1, strings.Count(text, "The plugin panicked"), text)
-	require.Contains(t, text, "TestAPlannerThatFailsIsNotAskedAgainAtOnce", "the stack")
+	require.Contains(t, text, "TestAPlannerThatFailsIsBackedOff", "the stack")
 	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartPlan, Job: jobID("bad")}])
 }
 

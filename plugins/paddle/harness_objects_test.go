@@ -119,7 +119,7 @@ func (c *cluster) volume(claim, zone string) {
 	}))
 }
 
-// hyper is a HyperNode: the nodes that are below it, through whatever other HyperNodes.
+// hyper is a HyperNode: the nodes that are below it, through other HyperNodes.
 type hyper struct {
 	name     string
 	tier     int
@@ -176,7 +176,7 @@ const (
 	softMode = scheduling.SoftNetworkTopologyMode
 )
 
-// grouped makes the pods that bear one value of label "group" a group that goes together or not at all, within a tier;
+// grouped makes the pods that have one value of label "group" a group that goes together or not at all, within a tier;
 // two groups must be whole.
 func grouped(group *scheduling.PodGroup, size int32, mode scheduling.NetworkTopologyMode, tier any) *scheduling.PodGroup {
 	group.Spec.SubGroupPolicy = append(group.Spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
@@ -215,7 +215,7 @@ func racked(first, last string) string {
 // withProbe is the line that enables a test's own plugin.
 const withProbe = "  - name: probe\n"
 
-// probe is a plugin of a test; it is asked of each session anew.
+// probe is a plugin of a test; it is registered in each session.
 type probe func(ssn *framework.Session)
 
 // Name implements framework.Plugin.

@@ -165,7 +165,7 @@ func requireConsistent(t *testing.T, jobs map[api.JobID]*api.JobInfo, nodes map[
 				allocated.Add(task.Resreq)
 			}
 		}
-		require.InDelta(t, total.Memory, job.TotalRequest.Memory, 0, "memory that job %s asks for", job.UID)
+		require.InDelta(t, total.Memory, job.TotalRequest.Memory, 0, "memory that job %s requests", job.UID)
 		require.InDelta(t, allocated.Memory, job.Allocated.Memory, 0, "memory that job %s has", job.UID)
 	}
 	for _, node := range nodes {

@@ -21,7 +21,7 @@ func oneServer(n int) (*scheduling.PodGroup, []*corev1.Pod) {
 	return group, append(pods("j", "ps", 1, onCPU), pods("j", "worker", n, onGPU)...)
 }
 
-// The GPUs are in one rack, and only the other one has room for a server. Required waits until a server fits beside the
+// The GPUs are in one rack, and only the other one has capacity for a server. Required waits until a server fits beside the
 // workers; Preferred and None do not.
 //
 //	  r1           r2
@@ -54,9 +54,9 @@ func TestColocation(t *testing.T) {
 			}
 			require.Empty(t, c.bound())
 			require.Contains(t, c.condition("j").Message, "colocation Required")
-			ours, volcanos := c.condition("j").Message, c.message("j")
+			plugins, volcanos := c.condition("j").Message, c.message("j")
 			c.sessions(3)
-			require.Equal(t, []string{ours, volcanos}, []string{c.condition("j").Message, c.message("j")}, "the words stay")
+			require.Equal(t, []string{plugins, volcanos}, []string{c.condition("j").Message, c.message("j")}, "the words stay")
 			c.add(bareNode("n3", "r2", "2", "0"))
 			c.session()
 			require.Equal(t, map[string]int{"n2": 4, "n3": 1}, c.count("j"))

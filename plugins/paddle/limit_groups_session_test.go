@@ -53,7 +53,7 @@ func (c *cluster) places(byLabels bool, nodes map[string]place) {
 	c.hyperNodes(hypers...)
 }
 
-// racksOf are the racks, or with another label the domains, of pods that bear one value of label "group".
+// racksOf are the racks, or with another label the domains, of pods that have one value of label "group".
 func racksOf(c *cluster, pods []*corev1.Pod, nodes map[string]place, domain func(place) string) map[string][]string {
 	found := map[string][]string{}
 	bound := c.nodes()
@@ -70,7 +70,7 @@ func racksOf(c *cluster, pods []*corev1.Pod, nodes map[string]place, domain func
 
 func rackOf(at place) string { return at.rack }
 
-// Two groups of 3: there is room for 6 pods, but for only one group in one rack. Nothing starts; then a rack is added.
+// Two groups of 3: there is capacity for 6 pods, but for only one group in one rack. Nothing starts; then a rack is added.
 //
 //	 b1             b2
 //	 r1       r2        r3 (comes later)

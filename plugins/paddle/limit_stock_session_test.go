@@ -23,7 +23,7 @@ var besides = map[string]string{
 	"plugin alone":           configuration(actionsAll, tier(1, "", withPaddle), tier(2, "", "")),
 }
 
-// Jobs that are not Paddle's get the nodes that they would get without the plugin, beside a Paddle job that has no room.
+// Jobs that are not Paddle's get the nodes that they would get without the plugin, beside a Paddle job that has no capacity.
 // Nodes are unequally loaded, so that Volcano's scores never tie: it would choose at random.
 //
 //	           b1                            b2
@@ -86,7 +86,7 @@ func othersPlaced(t *testing.T, configured string, job othersJob) map[string]str
 	}
 	c.hyperNodes(hypers...)
 
-	large, ofLarge := ring("large", 97) // has no room, wherever
+	large, ofLarge := ring("large", 97) // has no capacity anywhere
 	c.add(ranked(large, "", 1), ofLarge)
 	group := ranked(podGroup("o", int32(job.n), nil), "", 2)
 	all := plainPods("o", "task", job.n, resources{"cpu": "3", "memory": "1Gi", "nvidia.com/gpu": "1"})

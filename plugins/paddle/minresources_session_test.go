@@ -22,7 +22,7 @@ func requiring(group *scheduling.PodGroup, amounts string) *scheduling.PodGroup 
 	return group
 }
 
-// What a job asks for beyond its minimum, 8 GPUs, 18 CPUs and 64 GiB: n1 has 16 GPUs, 128 CPUs and 512 GiB.
+// What a job requests beyond its minimum, 8 GPUs, 18 CPUs and 64 GiB: n1 has 16 GPUs, 128 CPUs and 512 GiB.
 func TestMinResourcesOfTheUser(t *testing.T) {
 	job := func(amounts string) *scheduling.PodGroup {
 		return requiring(asks(podGroup("job", 10, twoEight), eightGPUs), amounts)
@@ -35,8 +35,8 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	before := func() *scheduling.PodGroup {
 		return inqueue(requiring(asks(podGroup("before", 4, nil), resources{"nvidia.com/gpu": "5"}), "nvidia.com/gpu=12"))
 	}
-	notOurs := before()
-	notOurs.Labels = nil
+	notPaddle := before()
+	notPaddle.Labels = nil
 	closed := gpuQueue("q", "10")
 	closed.Status.State = scheduling.QueueStateClosed
 	root, team, child, sibling, other := queue("root", nil), gpuQueue("team", "14"), gpuQueue("q", "64"), gpuQueue("sibling", "64"), queue("other", nil)
@@ -80,7 +80,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"a queue of queues", voters(hierarchical), append(inQ(job("nvidia.com/gpu=15")), root, team, child, grandchild),
 			report.QueueNotLeaf, "queue q has child queues, and only these admit jobs",
 		}, {
-			"the minimum asks for none of it", shipped, []any{job("example.com/nic=1")},
+			"the minimum requests none of it", shipped, []any{job("example.com/nic=1")},
 			report.Overcommit, "the cluster has capacity for none of the 1 example.com/nic that the job needs",
 		}, {
 			"proportion limits no queue without a capability", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
@@ -98,16 +98,16 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"the minimum lacks GPUs, and the annotation is about CPUs", shipped, append(runningPods(12), job("nvidia.com/gpu=4,cpu=100")),
 			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job needs",
 		}, {
-			"jobs without the annotation are asked for their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
+			"jobs without the annotation request their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
 			report.WaitingForPods, admitted,
 		}, {
-			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
+			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notPaddle), gpuQueue("q", "16")),
 			report.WaitingForPods, admitted,
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),
 			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
-			"nobody asks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
+			"no plugin checks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
 			report.Overcommit, "the cluster has capacity for 19 of the 20 GPUs that the job needs",
 		}, {
 			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, admitted,

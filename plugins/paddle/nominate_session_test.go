@@ -27,7 +27,7 @@ func refusing(pod string, nodes ...string) {
 	})
 }
 
-// Nothing that stays pending is told a node: not to the API server, and not in the pods that the informers share.
+// Nothing that stays pending has a nomination: not at the API server, and not in the pods that the informers share.
 //
 //	     r1           r2
 //	 n1      n2       n3
@@ -126,7 +126,7 @@ func TestStalePlanCanStillPreempt(t *testing.T) {
 	}
 }
 
-// What preemption nominated stays: the pod goes where it was promised room, and the other is planned next to it, although
+// What preemption nominated stays: the pod goes to the nominated node, and the other is planned next to it, although
 // n4 would hold both and n1 is the node that leaves least behind.
 //
 //	 r1                  r2
@@ -141,7 +141,7 @@ func TestNominatedPodKeepsItsNode(t *testing.T) {
 	require.Equal(t, map[string]string{"j-worker-0": "n2", "j-worker-1": "n3"}, c.nodes())
 }
 
-// The promised room is not given to another pod of the same gang, and a nomination is not taken from a pod that waits on.
+// The nominated capacity is not given to another pod of the same gang, and a nomination is not taken from a pod that waits on.
 //
 //	 n1 (1 GPU)            n2 (1 GPU)
 //	promised to worker 1
@@ -184,12 +184,12 @@ func TestNominationOfPreemptionIsWritten(t *testing.T) {
 }
 
 // A queue that another plugin calls overused ends allocate before the hint of a pod that found no node is taken back. The
-// next action takes it back: preempt would else find that the pod has a node, and evict nobody for it.
+// next action takes it back: preempt would else find that the pod has a node, and evict no pod for it.
 //
 //	    n1              n2
 //	8 GPUs, free    8 GPUs: [low 0, 4][low 1, 4]
 //	refused, but for a pod that is still said to have it afterwards
-func TestHintIsTakenBackBeforeTheNextAction(t *testing.T) {
+func TestNominationIsClearedBeforeTheNextAction(t *testing.T) {
 	fourGPUs := resources{"cpu": "1", "nvidia.com/gpu": "4"}
 	asked := 0
 	probing(func(ssn *framework.Session) {

@@ -72,7 +72,7 @@ func TestNominationsThatDoNotHoldAreIgnored(t *testing.T) {
 	}
 }
 
-// A group of a SubGroupPolicy stays in the domain of its job, whatever one of its pods is nominated for. The nomination of
+// A group of a SubGroupPolicy stays in the domain of its job, also if a pod is nominated elsewhere. The nomination of
 // the other one is honoured.
 //
 //	     r1              r2
@@ -123,11 +123,11 @@ func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 	require.Len(t, c.bound(), 3)
 }
 
-// Room that is not idle yet is promised room as well.
+// Capacity that is not idle yet is nominated as well.
 //
 //	 n1                    n2
 //	1 GPU: [low, ending]  1 GPU
-func TestNomination_OfFutureResourcesIsHonoured(t *testing.T) {
+func TestNomination_OfFutureResourcesIsHonored(t *testing.T) {
 	group, workers := ring("j", 2)
 	withNomination(workers[0], "n1")
 	low := running(plainPods("low", "task", 1, onGPU), "n1")
@@ -144,7 +144,7 @@ func TestNomination_OfFutureResourcesIsHonoured(t *testing.T) {
 //	     r1              r2
 //	 n1      n2      n3      n4
 //	2 GPUs  1 GPU   1 GPU   4 GPUs
-func TestNominationOfAGroupIsHonoured(t *testing.T) {
+func TestNominationOfAGroupIsHonored(t *testing.T) {
 	for _, hard := range []bool{false, true} {
 		group, workers := ring("j", 3)
 		if hard {

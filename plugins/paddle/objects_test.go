@@ -70,7 +70,7 @@ func ownedBy(kind schema.GroupVersionKind, name string) []metav1.OwnerReference 
 	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: types.UID(kind.Kind + "-" + name)}, kind)}
 }
 
-// podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the room that its pods ask for.
+// podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the resources that its pods request.
 func podGroup(name string, minMember int32, minTaskMember map[string]int32) *scheduling.PodGroup {
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name), OwnerReferences: ownedBy(kindVolcanoJob, name)},
@@ -92,7 +92,7 @@ func pods(job, task string, n int, requests resources) []*corev1.Pod {
 	return result
 }
 
-// plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
+// plainPods is n pods of one task of a Volcano Job that have no mark of Paddle.
 func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
 	result := make([]*corev1.Pod, n)
 	for i := range result {

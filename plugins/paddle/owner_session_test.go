@@ -31,7 +31,7 @@ func workload(kind schema.GroupVersionKind, name string, n int, requests resourc
 	})
 }
 
-// A service runs with as many pods as there is room for, whatever variables of Paddle they have.
+// A service runs with as many pods as there is capacity for, also with variables of Paddle.
 func TestServicesAreNoGangs(t *testing.T) {
 	for _, name := range []string{"PADDLE_SERVING_PORT", "PADDLE_PDX_MODEL_SOURCE", "PADDLE_TRAINER_ID"} {
 		t.Run(name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestUndeclaredMinimumsByOwner(t *testing.T) {
 	}
 }
 
-// dress gives a workload marks of Paddle: labels, annotations and variables, some or all of them.
-func dress(r *rand.Rand, group *scheduling.PodGroup, pods []*corev1.Pod) {
+// addMarks gives a workload marks of Paddle: labels, annotations and variables, some or all of them.
+func addMarks(r *rand.Rand, group *scheduling.PodGroup, pods []*corev1.Pod) {
 	some := func(marks ...func(*corev1.Pod)) {
 		for _, mark := range marks {
 			if r.IntN(2) == 0 {
@@ -98,8 +98,8 @@ func dress(r *rand.Rand, group *scheduling.PodGroup, pods []*corev1.Pod) {
 	}
 }
 
-// The workloads of others are bound, and evicted, exactly as without the plugin, whatever they look like: when they come,
-// when they grow, when they are replaced by and by, and when others with a higher priority need their room.
+// The workloads of others are bound, and evicted, exactly as without the plugin, also with marks of Paddle: when they come,
+// when they grow, when they are replaced by and by, and when others with a higher priority need their capacity.
 func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 	kinds := []schema.GroupVersionKind{kindReplicaSet, kindStatefulSet, kindKubernetesJob, kindPod, kindPyTorchJob, kindLeaderWorkerSet}
 	// Each workload runs on one node: which of two equal nodes Volcano takes is left to chance.
@@ -116,7 +116,7 @@ func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 			if kind == kindPyTorchJob {
 				group.Spec.MinMember = int32(n)
 			}
-			dress(r, group, pods)
+			addMarks(r, group, pods)
 			c.add(ranked(group, class, age), each(pods, func(pod *corev1.Pod) {
 				pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: at}
 			}))

@@ -44,7 +44,7 @@ func TestServersAndWorkersArePlacedAsOnePlan(t *testing.T) {
 	}, c.nodes())
 }
 
-// Two jobs of 4 GPUs each and two racks of 4: each takes one, whoever comes first.
+// Two jobs of 4 GPUs each and two racks of 4: each takes one, in either order.
 func TestPlan_JobsOfOneSessionDoNotShareResources(t *testing.T) {
 	c := newCluster(t, labelled(""),
 		gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2),

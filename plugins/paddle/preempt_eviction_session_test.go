@@ -393,7 +393,7 @@ func TestRandomClusters_BudgetsAndWholeGangs(t *testing.T) {
 				}
 				for team, most := range allowed {
 					if slices.Contains(c.evicted(), shuffled) && teams[strings.Split(shuffled, "-")[0]] == team {
-						most = max(most-1, 0) // shuffle asks no other plugin
+						most = max(most-1, 0) // shuffle calls no other plugin
 					}
 					require.LessOrEqual(t, lost[team], most, "of %s: %v", team, c.evicted())
 					protected += lost[team]

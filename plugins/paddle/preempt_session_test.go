@@ -193,7 +193,7 @@ func TestPreemptCheapestVictims(t *testing.T) {
 }
 
 // A pod of another job that stock would not evict is not evicted because a Paddle job's pod is beside it.
-func TestPreemptNoImportantNeighbour(t *testing.T) {
+func TestPreemptNoImportantNeighbor(t *testing.T) {
 	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 is not preemptable
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	low := rigidJob("low", "low", 1, oneCPU, "n1", "n2")
@@ -206,7 +206,7 @@ func TestPreemptNoImportantNeighbour(t *testing.T) {
 	c.evicts()
 }
 
-// A job that lacks only dispensable workers evicts nobody, whatever decides about starvation otherwise; one that
+// A job that lacks only dispensable workers evicts no pod, whatever else decides about starvation; one that
 // lacks a minimum does.
 func TestStarvingByRole(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
@@ -217,7 +217,7 @@ func TestStarvingByRole(t *testing.T) {
 		}{
 			{"server", "high-ps-0", []string{"low-task-0"}},
 			{"needed worker", "high-worker-0", []string{"low-task-0"}},
-			{"nobody", "", nil},
+			{"no victim", "", nil},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				// n1: [ps 0][worker 0][worker 1][low], and worker 2 waits

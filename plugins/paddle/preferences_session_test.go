@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// neighbours are pods of some other job that run on a node.
-func neighbours(job, label, node string, n int) []any {
+// neighborPods are pods of some other job that run on a node.
+func neighborPods(job, label, node string, n int) []any {
 	pods := withLabel(plainPods(job, "x", n, resources{"cpu": "1"}), "app", label)
 	for _, pod := range pods {
 		pod.Spec.NodeName, pod.Status.Phase = node, corev1.PodRunning
@@ -59,8 +59,8 @@ func TestPreferencesOfPodsDecideBetweenEqualNodes(t *testing.T) {
 				configuration = labelledWith(test.more)
 			}
 			c := newCluster(t, configuration, n1, n2, podGroup("j", 1, nil), worker)
-			c.add(neighbours("w", "web", "n1", 1)...)
-			c.add(neighbours("a", "api", "n2", 1)...)
+			c.add(neighborPods("w", "web", "n1", 1)...)
+			c.add(neighborPods("a", "api", "n2", 1)...)
 			c.session()
 			require.Equal(t, test.want, c.nodes()["j-worker-0"])
 		})

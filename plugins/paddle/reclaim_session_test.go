@@ -159,7 +159,7 @@ func TestReclaimCheapestVictims(t *testing.T) {
 	})
 }
 
-// A plugin that permits only so much is asked for the pods of the highest rank.
+// A plugin that permits a limited amount is called with the pods of the highest rank.
 func TestReclaimByShareAndRank(t *testing.T) {
 	share := configuration(actionsReclaim, "- plugins:\n"+withPaddle+"  - name: gang\n    enableReclaimable: false\n"+
 		"  - name: proportion\n  - name: predicates\n  - name: nodeorder\n")

@@ -74,14 +74,14 @@ func hardGroup(workers int32) *v1beta1.PodGroup {
 	return group
 }
 
-// A gang waits for a rack with room, and is placed after a node has joined one.
+// A gang waits for a rack with capacity, and is placed after a node has joined one.
 //
 //	  r1       r3
 //	n1  n2   n3  n4   n5 comes later
 //	 3   1    4   2    2 GPUs free
 func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	group := hardGroup(8)
-	group.Status.Conditions = []v1beta1.PodGroupCondition{{Type: "Theirs", Status: corev1.ConditionTrue, Message: "theirs"}}
+	group.Status.Conditions = []v1beta1.PodGroupCondition{{Type: "Other", Status: corev1.ConditionTrue, Message: "other"}}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 1), gpuNode("n3", "r3", 4), gpuNode("n4", "r3", 2),
 		group, pods("job", "worker", 8, onGPU))
 	events := c.listen()
@@ -139,7 +139,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	c.cache.Lock()
 	conditions := c.cache.Jobs["ns/job"].PodGroup.Status.Conditions
 	c.cache.Unlock()
-	require.Equal(t, "theirs", conditions[0].Message)
+	require.Equal(t, "other", conditions[0].Message)
 }
 
 // Reasons of gangs whose pods exist.
@@ -254,7 +254,7 @@ func TestReasonOfAGangBeforeHyperNodesAreRead(t *testing.T) {
 	require.Equal(t, "TopologyNotReady", condition.Reason)
 }
 
-// Elastic workers that find no room do not make the job wait, and the condition says what they wait for.
+// Elastic workers that find no capacity do not make the job wait, and the condition says what they wait for.
 func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 4, oneCPU),
 		node("n1", resources{"cpu": "3", "memory": "8Gi"}))
@@ -334,7 +334,7 @@ func TestConditionOfAGangThatLostAPod(t *testing.T) {
 	require.Equal(t, []string{"Warning InsufficientResources the cluster has capacity for none of the 1 GPU that the job needs"}, events())
 }
 
-// Jobs that are not Paddle's get no condition of ours.
+// Jobs that are not Paddle's get no condition of the plugin.
 func TestNoConditionForOthers(t *testing.T) {
 	c := newCluster(t, shipped, podGroup("tf", 2, nil), plainPods("tf", "worker", 2, resources{"cpu": "9"}), podGroup("empty", 2, nil),
 		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}),
@@ -361,7 +361,7 @@ func TestConditionKeepsItsTime(t *testing.T) {
 	require.NotEqual(t, first.TransitionID, second.TransitionID)
 
 	c.add(gpuNode("n3", "r2", 8), gpuNode("n4", "r1", 1))
-	for _, name := range []string{"n1", "n2", "n4"} { // room for 8 in two racks only
+	for _, name := range []string{"n1", "n2", "n4"} { // capacity for 8 in two racks only
 		require.NoError(t, c.cache.AddOrUpdateNode(gpuNode(name, "r1", 2)))
 	}
 	require.NoError(t, c.cache.AddOrUpdateNode(gpuNode("n3", "r2", 3)))

@@ -23,9 +23,9 @@ func TestScore(t *testing.T) {
 		failed          []string
 		want            map[string]float64
 	}{
-		{"nobody has a node", "", false, nil, map[string]float64{}},
+		{"no member has a node", "", false, nil, map[string]float64{}},
 		{"near the other", "", true, nil, map[string]float64{"n1": 1000, "n2": 761.9, "n3": 761.9, "n4": 0}},
-		{"failed, nobody has a node", "", false, []string{"n2", "gone"}, map[string]float64{"n2": -1010}},
+		{"failed, no member has a node", "", false, []string{"n2", "gone"}, map[string]float64{"n2": -1010}},
 		{"failed near the other", "", true, []string{"n1", "n3"}, map[string]float64{"n1": -10, "n2": 761.9, "n3": -248.1, "n4": 0}},
 		{"switched off", "      weight: 0\n", true, []string{"n2"}, map[string]float64{}},
 	} {

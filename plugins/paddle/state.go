@@ -113,7 +113,7 @@ var build = NewBuilder()
 // New builds the plugin for one scheduling session. Invalid arguments are logged and keep their defaults.
 func New(raw framework.Arguments) framework.Plugin { return build(raw) }
 
-// NewBuilder returns a function like New with a state of its own, for a process that runs several schedulers.
+// NewBuilder returns a function like New with separate state, for a process that runs several schedulers.
 func NewBuilder() framework.PluginBuilder { return newBuilder(&stateStore{}) }
 
 // NewSimulationBuilder is NewBuilder for a simulation: planning has no time limit, each job that waits is diagnosed, and observe

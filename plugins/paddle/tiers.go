@@ -11,7 +11,7 @@ import (
 )
 
 // Names of the plugin's other entries in a session's tiers. PluginName cannot be used for them: Volcano calls some functions
-// (JobValid, victim queues) for every entry of a name, whatever is enabled in it.
+// (JobValid, victim queues) for every entry of a name, whether or not it is enabled there.
 const (
 	firstName = PluginName + "-first" // alone in a tier before all others
 	vetoName  = PluginName + "-veto"  // first in each other tier
@@ -38,13 +38,13 @@ func (p *plugin) wrapTiers(ssn *framework.Session) {
 	}
 }
 
-// withStockTiers runs ask in the session as it is without the plugin. It must not be called where Volcano calls plugins from
+// withStockTiers runs call in the session as it is without the plugin. It must not be called where Volcano calls plugins from
 // several goroutines (predicates, scores, topology-aware preemption).
-func (p *plugin) withStockTiers(ask func()) {
+func (p *plugin) withStockTiers(call func()) {
 	wrapped := p.ssn.Tiers
 	p.ssn.Tiers = p.tiers.stock
 	defer func() { p.ssn.Tiers = wrapped }()
-	ask()
+	call()
 }
 
 // wrappedTiers returns the configured tiers with firstName and vetoName.

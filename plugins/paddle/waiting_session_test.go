@@ -130,7 +130,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 	}
 }
 
-// Without the planner's explanation, pods that found room are counted.
+// Without the planner's explanation, pods that found capacity are counted.
 func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 	half := pods("job", "worker", 2, oneCPU)
 	half[0].Spec.NodeName = "n1"

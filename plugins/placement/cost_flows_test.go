@@ -125,7 +125,7 @@ func (w *wire) allReduce(d *placement.Demand, members []placedMember) {
 			case g < len(picked):
 				at.island = picked[g]
 			case gpus > 0 && islands[s.spot.node] != nil:
-				at.island = -1 - i // nobody knows: no other rank is there
+				at.island = -1 - i // unknown: no other rank is there
 			}
 			ranks = append(ranks, at)
 		}

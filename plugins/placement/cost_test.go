@@ -112,7 +112,7 @@ func TestCostByHand(t *testing.T) {
 		// Ranks 0 and 2 on n1, 1 and 3 on n2: c_v = 2.
 		{"a ring that goes back and forth", ring, 1, []string{"worker: n1 n2 n1 n2"}, nil,
 			floats{6, 6, 0, 0}, floats{3, 3, 0, 0}, 3},
-		// The last rank and the first are neighbours: n1 has one run.
+		// The last rank and the first are neighbors: n1 has one run.
 		{"a run over the end of the ring", ring, 1, []string{"worker: n1 n2 n2 n1"}, nil,
 			floats{3, 3, 0, 0}, floats{1.5, 1.5, 0, 0}, 1.5},
 		// N = 8 ranks of 4 pods: 2 x 7/8 M = 1.75 M for each run; r1 and b1 hold one run, r3 and b2 one.
@@ -180,7 +180,7 @@ func TestIslandsCost(t *testing.T) {
 	require.InDelta(t, 1.5, cost.BusiestSeconds, 1e-9)
 }
 
-func TestPenaltiesOfThoseWhoAreToBePlaced(t *testing.T) {
+func TestPenaltiesOfPendingMembers(t *testing.T) {
 	topology := costCluster(t)
 	d, assignments := laidOut(t, topology, placement.ParameterServer, 0, "ps: n1 n2*", "worker: n1* n2 n2")
 	d.Roles[0].Penalty, d.Roles[1].Penalty = []int32{5, 7, 0, 0, 0, 0}, []int32{100, 10, 0, 0, 0, 0}

@@ -77,7 +77,7 @@ func TestDiagnose(t *testing.T) {
 			placement.Blocker{Kind: placement.NoNode, Resource: "nvidia.com/gpu", Free: 3, Needed: 5, Node: "n3", Nodes: 6, Eligible: 2}, []int{2}},
 		{"members beyond the minimum do not count", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{atLeast(7, workersOf(9, 1, 1))}},
 			placement.Blocker{Kind: placement.Insufficient, Resource: "nvidia.com/gpu", Free: 6, Needed: 7, Nodes: 2, Eligible: 2}, []int{1}},
-		{"running members count as room that is there", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, topology, workersOf(8, 1, 1), "n1", "n2")}},
+		{"running members count as capacity", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, topology, workersOf(8, 1, 1), "n1", "n2")}},
 			placement.Blocker{Kind: placement.Insufficient, Resource: "nvidia.com/gpu", Free: 4, Needed: 6, Nodes: 2, Eligible: 2}, []int{2}},
 		{"running members are apart", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, topology, workersOf(3, 1, 1), "n1", "n5")}},
 			placement.Blocker{Kind: placement.RunningApart}, []int{1}},

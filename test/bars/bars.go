@@ -21,29 +21,29 @@ type Bar struct {
 	Slice bool `json:"slice,omitempty"`
 }
 
-// Most is a limit from above.
+// Most returns a limit from above.
 func Most(name string, is, limit float64) Bar {
 	return Bar{Name: name, Is: is, Limit: limit, Sign: "<=", Met: is <= limit}
 }
 
-// Least is a limit from below.
+// Least returns a limit from below.
 func Least(name string, is, limit float64) Bar {
 	return Bar{Name: name, Is: is, Limit: limit, Sign: ">=", Met: is >= limit}
 }
 
-// Above is a limit from below that is itself not enough.
+// Above returns a limit from below that is itself not enough.
 func Above(name string, is, limit float64) Bar {
 	return Bar{Name: name, Is: is, Limit: limit, Sign: ">", Met: is > limit}
 }
 
-// Whole is how much was measured, of how much there is to measure.
+// Whole returns how much was measured, of how much there is to measure.
 func Whole(name string, is, all float64) Bar {
 	b := Least(name, is, all)
 	b.Slice = !b.Met
 	return b
 }
 
-// OfSlice are the same bars if whole is true; else they are not judged.
+// OfSlice returns the same bars if whole is true; else they are not judged.
 func OfSlice(whole bool, bars ...Bar) []Bar {
 	for i := range bars {
 		bars[i].Slice = !whole
@@ -51,7 +51,7 @@ func OfSlice(whole bool, bars ...Bar) []Bar {
 	return bars
 }
 
-// Missed is how many were judged, and not reached.
+// Missed returns how many were judged, and not reached.
 func Missed(bars []Bar) int {
 	missed := 0
 	for _, b := range bars {
@@ -62,7 +62,7 @@ func Missed(bars []Bar) int {
 	return missed
 }
 
-// Sliced is how many were not judged.
+// Sliced returns how many were not judged.
 func Sliced(bars []Bar) int {
 	sliced := 0
 	for _, b := range bars {
@@ -73,8 +73,8 @@ func Sliced(bars []Bar) int {
 	return sliced
 }
 
-// Verdict is met, missed, or slice for a bar that was not judged.
-func (b Bar) Verdict() string {
+// Result is met, missed, or slice for a bar that was not checked.
+func (b Bar) Result() string {
 	switch {
 	case b.Slice:
 		return "slice"
@@ -87,7 +87,7 @@ func (b Bar) Verdict() string {
 // Show prints a table of them, and how many were missed.
 func Show(bars []Bar, out io.Writer) error {
 	for _, b := range bars {
-		word := b.Verdict()
+		word := b.Result()
 		if word == "missed" {
 			word = "MISSED"
 		}

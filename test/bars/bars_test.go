@@ -13,7 +13,7 @@ import (
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		bar func(string, float64, float64) Bar
-		// met are the verdicts below, at and above the limit, and on what is no number.
+		// met are the results below, at and above the limit, and on what is no number.
 		met [4]bool
 	}{
 		{Most, [4]bool{true, true, false, false}},
@@ -40,9 +40,9 @@ func TestShow(t *testing.T) {
 
 func TestSlicesAreNotJudged(t *testing.T) {
 	judged := append(OfSlice(false, Most("small", 3, 2), Most("smaller", 1, 2)), OfSlice(true, Most("whole", 3, 2))...)
-	require.Equal(t, []string{"slice", "slice", "missed"}, []string{judged[0].Verdict(), judged[1].Verdict(), judged[2].Verdict()})
+	require.Equal(t, []string{"slice", "slice", "missed"}, []string{judged[0].Result(), judged[1].Result(), judged[2].Result()})
 	require.Equal(t, []int{1, 2}, []int{Missed(judged), Sliced(judged)})
-	require.Equal(t, []string{"slice", "met"}, []string{Whole("instances", 9, 10).Verdict(), Whole("instances", 10, 10).Verdict()})
+	require.Equal(t, []string{"slice", "met"}, []string{Whole("instances", 9, 10).Result(), Whole("instances", 10, 10).Result()})
 	var table strings.Builder
 	require.NoError(t, Show(judged, &table))
 	require.Contains(t, table.String(), "slice   small")

@@ -55,7 +55,7 @@ const (
 	ownKeys = "batch.paddlepaddle.org/"
 )
 
-// texts are the string literals of a file; of constants with their names, without what one side adds to them: JobName and
+// texts returns the string literals of a file; of constants with their names, without what one side adds to them: JobName and
 // jobNameLabel are one.
 func texts(file *ast.File) (constants map[string]string, all []string) {
 	constants = map[string]string{}
@@ -81,7 +81,7 @@ func texts(file *ast.File) (constants map[string]string, all []string) {
 	return constants, all
 }
 
-// brokenIn are the breaches of the layout and of the rules for keys.
+// brokenIn returns the breaches of the layout and of the rules for keys.
 func brokenIn(files map[string]*ast.File) (broken []string) {
 	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	var folders []string
@@ -106,8 +106,8 @@ func brokenIn(files map[string]*ast.File) (broken []string) {
 		}
 	}
 	slices.Sort(folders)
-	if house := []string{"cmd", "controller", "deploy", "hack", "plugins", "test"}; !slices.Equal(folders, house) {
-		say("the folders are %v, not %v", folders, house)
+	if expected := []string{"cmd", "controller", "deploy", "hack", "plugins", "test"}; !slices.Equal(folders, expected) {
+		say("the folders are %v, not %v", folders, expected)
 	}
 	if files[pluginKeys] == nil || files[controllerKeys] == nil {
 		return append(broken, "keys.go or labels.go of a side is missing")
@@ -121,7 +121,7 @@ func brokenIn(files map[string]*ast.File) (broken []string) {
 			}
 		}
 		if _, known := written[name]; !known && strings.HasPrefix(value, ownKeys) {
-			say("%s is in %s alone: nobody writes what the plugin would read", name, pluginKeys)
+			say("%s is in %s alone: no program writes what the plugin would read", name, pluginKeys)
 		}
 	}
 	if len(read) == 0 {
@@ -147,7 +147,7 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 		{"cmd/kubectl-paddle/x.go", "package paddle\n", "cmd/kubectl-paddle/x.go is package paddle"},
 		{pluginKeys, "package paddle\n\nconst modeAnnotation = \"batch.paddlepaddle.org/modus\"\n", `mode is "batch.paddlepaddle.org/modus" in`},
 		{pluginKeys, "package paddle\n\nconst Type = \"paddle-res-type\"\n", `type is "paddle-res-type" in plugins/paddle/job/keys.go, and role is`},
-		{pluginKeys, "package paddle\n\nconst Plan = \"batch.paddlepaddle.org/plan\"\n", "nobody writes what the plugin would read"},
+		{pluginKeys, "package paddle\n\nconst Plan = \"batch.paddlepaddle.org/plan\"\n", "no program writes what the plugin would read"},
 		{pluginKeys, "package paddle\n\nvar x = 1\n", "declares no key"},
 		{"controller/api/x.go", "package api\n\nvar mode = `set batch.paddlepaddle.org/mode`\n", "controller/api/x.go holds the key"},
 	} {

@@ -23,7 +23,7 @@ var (
 	reason = regexp.MustCompile("`([A-Z][A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*)`")
 )
 
-// brokenRows are the faults of the tables in a text. known has the reasons that the controller's code has. apis has the fields of each
+// brokenRows returns the faults of the tables in a text. known has the reasons that the controller's code has. apis has the fields of each
 // API, by the name of the second column.
 func brokenRows(text string, known map[string]bool, apis map[string]map[string]bool) (broken []string) {
 	var header []string

@@ -108,8 +108,7 @@ func wordsIn(t *testing.T, files map[string]*ast.File) (hits []string) {
 		file := files[name]
 		top, _, _ := strings.Cut(name, "/")
 		words := vocabularies[top]
-		// Not yet plugins/paddle itself, whose files still have names of the planner that they hold.
-		if words == nil || ast.IsGenerated(file) {
+		if words == nil || ast.IsGenerated(file) || strings.HasPrefix(name, "test/session/cluster/") { // not yet that package
 			continue
 		}
 		pkg := strings.TrimSuffix(file.Name.Name, "_test")

@@ -29,7 +29,7 @@ import (
 // cause is one cause of a table. In its texts NAME is its name, which is the namespace's and the label of its nodes too.
 type cause struct {
 	Name string
-	// Shape of its two nodes, and whether each has a rack of its own.
+	// Shape is that of its two nodes. Apart says that each is in a separate rack.
 	Shape string
 	Apart bool
 	// Pod is more of the pod's template, Spec more of the job's.
@@ -38,7 +38,7 @@ type cause struct {
 	CPU       string
 	// Before makes the cause.
 	Before []step
-	// Reason is told, with a text, something that is missing and a suggestion.
+	// Reason is reported, with a text, what is missing and a suggestion.
 	Reason     report.Reason
 	Text       string
 	Missing    string
@@ -51,7 +51,6 @@ type cause struct {
 //go:embed testdata/causes.yaml
 var tableText []byte
 
-// table has all causes.
 var table = sync.OnceValue(func() (all struct {
 	Causes                []cause
 	WithoutPods, Overused cause
@@ -78,7 +77,7 @@ func (s step) run(ctx context.Context, u user, name string) error {
 	return err
 }
 
-// manifest is the cause's job.
+// manifest returns the cause's job.
 func (c *cause) manifest() string {
 	container := "name: paddle, image: paddle, resources: {requests: {cpu: CPU, memory: 1Gi}, limits: {memory: 1Gi}}"
 	if c.Name == "host-port" {
@@ -157,7 +156,7 @@ func TestQueueThatHasItsShare(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// submit makes the cause and submits its job.
+// submit creates the cause and submits its job.
 func (c *cause) submit(t *testing.T) user {
 	t.Helper()
 	u := user(cluster.NamespaceNamed(t, c.Name))
@@ -190,12 +189,12 @@ func (c *cause) waits(t *testing.T, u user) {
 		if err != nil {
 			return err
 		}
-		var told describe.Description
-		if err := json.Unmarshal([]byte(out), &told); err != nil {
+		var got describe.Description
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			return err
 		}
-		missing, err := json.Marshal(told.Missing)
-		if err != nil || told.Reason != string(c.Reason) || !strings.Contains(string(missing), c.Missing) || !suggests(told.Suggestions, c.Suggestion) {
+		missing, err := json.Marshal(got.Missing)
+		if err != nil || got.Reason != string(c.Reason) || !strings.Contains(string(missing), c.Missing) || !suggests(got.Suggestions, c.Suggestion) {
 			return errors.Join(err, fmt.Errorf("it says %s", out))
 		}
 		return nil

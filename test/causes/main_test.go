@@ -74,7 +74,7 @@ func requireKubectl(t *testing.T) {
 	}
 }
 
-// nodes is a rack of two nodes for each cause, which bear its name as a label, and spare nodes without one.
+// nodes returns a rack of two nodes for each cause, labelled with its name, and spare nodes without the label.
 func nodes() []byte {
 	var text strings.Builder
 	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")
@@ -92,7 +92,7 @@ func nodes() []byte {
 	return []byte(text.String())
 }
 
-// nodeCount is how many nodes there are. Each has 4 CPUs and 16 GiB.
+// nodeCount returns how many nodes there are. Each has 4 CPUs and 16 GiB.
 func nodeCount() int { return 2*len(table().Causes) + 2*2 + spare }
 
 const spare = 4

@@ -23,7 +23,7 @@ import (
 // only is a label that one node gets, so that all pods that ask for it share its address.
 const only = "paddle.test/only"
 
-// Jobs that chose the same ports, because nobody could see the other, must not begin with them; nor may one that comes
+// Jobs that chose the same ports, because neither was visible to the controller then, must not begin with them; nor may one that comes
 // after the controller was restarted choose those of a job that runs.
 func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	space := cluster.Namespace(t)
@@ -111,7 +111,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	submit(t, space, "d")
 	run("d")
 	apart()
-	// What a restart of the gang brings has ports again that nobody else has.
+	// What a restart of the gang brings has ports again that no other pod has.
 	require.NoError(t, cluster.Kube.CoreV1().Pods(space).Delete(t.Context(), "a-worker-0", metav1.DeleteOptions{}))
 	cluster.AwaitJob(t, space, "a", "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts == 1 && job.Status.Phase == v1.Running })
 	run("a")
@@ -121,7 +121,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	awaitNothing(t, space) // other tests have the cluster for themselves
 }
 
-// submit makes a job of two servers and two workers in the network of the one node.
+// submit creates a job of two servers and two workers in the network of the one node.
 func submit(t *testing.T, space, name string) {
 	t.Helper()
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.Host}}

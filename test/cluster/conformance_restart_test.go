@@ -55,7 +55,7 @@ func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
 	for _, moment := range stop() {
 		past.add(t, moment)
 	}
-	require.Equal(t, 2, past.environments, "each gang has a ConfigMap of its own")
+	require.Equal(t, 2, past.environments, "each gang has its own ConfigMap")
 	require.Len(t, past.judged, 8, "two gangs of four pods were seen with a ConfigMap")
 }
 
@@ -105,13 +105,13 @@ func (h *history) add(t *testing.T, moment watch.Event) {
 		h.judged[pod.UID] = true
 		require.Truef(t, h.known[pod.UID], "pod %s of version %s could read the ConfigMap of version %s, which was written for another pod of its name",
 			pod.Name, pod.ResourceVersion, h.environment.ResourceVersion)
-		require.Equalf(t, pod.Status.PodIP, told(t, h.environment, pod), "ConfigMap of version %s as pod %s of version %s could read it",
+		require.Equalf(t, pod.Status.PodIP, hostOf(t, h.environment, pod), "ConfigMap of version %s as pod %s of version %s could read it",
 			h.environment.ResourceVersion, pod.Name, pod.ResourceVersion)
 	}
 }
 
-// told is the host that a ConfigMap gives a pod.
-func told(t *testing.T, environment *corev1.ConfigMap, pod *corev1.Pod) string {
+// hostOf returns a pod's host in a ConfigMap.
+func hostOf(t *testing.T, environment *corev1.ConfigMap, pod *corev1.Pod) string {
 	t.Helper()
 	list := environment.Data["PADDLE_TRAINER_ENDPOINTS"]
 	if pod.Labels[vcbatch.TaskSpecKey] == "ps" {

@@ -25,7 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// podsOf are a Volcano Job's pods that have neither ended nor are being deleted.
+// podsOf returns a Volcano Job's pods that have neither ended nor are being deleted.
 func podsOf(ctx context.Context, namespace, job string) ([]*corev1.Pod, error) {
 	list, err := cluster.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: vcbatch.JobNameKey + "=" + job})
 	if err != nil {
@@ -200,21 +200,21 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 	})
 }
 
-// elastic is a role of some pods between two bounds.
+// elastic returns a role of some pods between two bounds.
 func elastic(least int32, replicas int, most int32) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most
 	return spec
 }
 
-// apart keeps a job's pods on nodes of their own.
+// apart keeps a job's pods on separate nodes.
 func apart(job string) *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{vcbatch.JobNameKey: job}},
 	}}}}
 }
 
-// The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.
+// The Volcano Job of 2019 knows its peers by their labels, so that these labels may not be removed.
 func TestTheCTRExampleTrains(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)

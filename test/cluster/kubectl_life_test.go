@@ -33,7 +33,7 @@ type user struct {
 	as        []string // flags of impersonation
 }
 
-// paddle is what a run of kubectl paddle says.
+// paddle returns what a run of kubectl paddle says.
 func (u user) paddle(ctx context.Context, args ...string) (out, errOut string, code int) {
 	var stdout, stderr bytes.Buffer
 	args = append(append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", u.namespace}, u.as...), args...)
@@ -41,7 +41,7 @@ func (u user) paddle(ctx context.Context, args ...string) (out, errOut string, c
 	return stdout.String(), stderr.String(), code
 }
 
-// manifest is a job of workers, in YAML; more is added to its spec.
+// manifest returns a job of workers, in YAML; more is added to its spec.
 func manifest(name string, workers int, resources string, more ...string) string {
 	return fmt.Sprintf(`---
 apiVersion: batch.paddlepaddle.org/v1
@@ -136,21 +136,21 @@ func TestLifeOfAJob(t *testing.T) {
 	require.Equal(t, 3, code)
 }
 
-func TestWhyAJobHasNoRoom(t *testing.T) {
+func TestWhyAJobDoesNotFit(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("huge", 1, "nvidia.com/gpu: 9")}
 	u.run(t, "submit", "-f", "-")
-	// The reason is the plugin's own word, from its condition.
+	// The reason is the one of the plugin's condition.
 	u.awaitSaid(t, []string{"huge has been Pending for", "(InsufficientResources)", "What helps:"}, "why", "huge")
-	var told describe.Description
-	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &told))
-	require.Equal(t, v1.Pending, told.Phase)
-	require.Empty(t, told.Unread)
-	// An event may tell it before the condition does.
+	var got describe.Description
+	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &got))
+	require.Equal(t, v1.Pending, got.Phase)
+	require.Empty(t, got.Unread)
+	// An event may report it before the condition does.
 	require.Regexp(t, `Scheduled +False +InsufficientResources +\S+ +\d+ of 1 worker does not fit: `,
 		u.awaitSaid(t, []string{"Scheduled   False    InsufficientResources"}, "describe", "huge"), "the reason of the plugin")
 
-	// Who may read jobs alone is told the controller's words, and what is left out.
+	// A user who may only read jobs sees the controller's message, and what is left out.
 	reader := user{namespace: u.namespace, as: []string{"--as", "reader"}}
 	_, _, code := reader.paddle(t.Context(), "why", "huge")
 	require.Equal(t, 1, code)
@@ -167,7 +167,7 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	require.Equal(t, 1, code)
 }
 
-// letRead gives a user the right to read one kind in a namespace.
+// letRead permits a user to read one kind in a namespace.
 func letRead(t *testing.T, namespace, name, group, resource string) {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()

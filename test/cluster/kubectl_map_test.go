@@ -24,7 +24,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// seen is the map as JSON, and the nodes of a job with the domains above each, the farthest first.
+// seen returns the map as JSON, and the nodes of a job with the domains above each, the farthest first.
 func (u user) seen(t *testing.T, job string, args ...string) (m *drawing.Map, on map[string][]string) {
 	t.Helper()
 	m, on = &drawing.Map{}, map[string][]string{}
@@ -85,7 +85,7 @@ func TestMap(t *testing.T) {
 }
 
 // Who may read nodes, and pods in one namespace alone, sees these, and what cannot be known.
-func TestMapWithFewRights(t *testing.T) {
+func TestMapWithFewPermissions(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("mine", 1, "cpu: 1")}
 	u.run(t, "submit", "-f", "-")

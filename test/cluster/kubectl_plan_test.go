@@ -19,7 +19,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// letReadAll gives a user the right to read kinds in the whole cluster.
+// letReadAll permits a user to read kinds in the whole cluster.
 func letReadAll(t *testing.T, name string, rules map[string][]string) {
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -51,7 +51,7 @@ func letReadAll(t *testing.T, name string, rules map[string][]string) {
 	}
 }
 
-// planned is what plan -o json says, and its exit code.
+// planned returns what plan -o json says, and its exit code.
 func (u user) planned(t *testing.T, args ...string) (p plan.Plan, code int) {
 	t.Helper()
 	out, errOut, code := u.paddle(t.Context(), append([]string{"plan", "-o", "json"}, args...)...)
@@ -84,7 +84,7 @@ func (u user) places(t *testing.T, job string) places {
 	return all
 }
 
-// This test has the cluster for itself: those that run in parallel wait for it. What is planned, by a user who may only
+// No other test runs at the same time: parallel tests wait. What is planned, by a user who may only
 // read, is what the scheduler then does.
 func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	admin := user{namespace: cluster.Namespace(t)}
@@ -144,7 +144,7 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	fewer, code := reader.planned(t, "huge", "--without-node", gpuNode)
 	require.Equal(t, 5, code)
 	require.Equal(t, "ring", fewer.Displaced[0].Name)
-	admin.delete(t, "before", "ring", "huge") // with their pods: other tests need the room
+	admin.delete(t, "before", "ring", "huge") // with their pods: other tests need the capacity
 }
 
 // requireTraffic holds describe to what was planned: what a step sends, and what it would send on an empty cluster, which takes the

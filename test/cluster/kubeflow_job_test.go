@@ -35,7 +35,7 @@ import (
 // kubeflowChange is one difference from a plain job.
 type kubeflowChange func(*kubeflowv1.PaddleJob)
 
-// job is one of two workers, which run until they are told otherwise.
+// job returns one of two workers, which run until the test ends them.
 func job(space, name string, changes ...kubeflowChange) *kubeflowv1.PaddleJob {
 	j := &kubeflowv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 	two := int32(2)
@@ -82,7 +82,7 @@ func kubeflowJobs(space string) dynamic.ResourceInterface {
 	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)).Namespace(space)
 }
 
-// create makes a job as soon as the API server takes it; it is deleted when the test ends.
+// create creates a job as soon as the API server takes it; it is deleted when the test ends.
 func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 	t.Helper()
 	job.TypeMeta = metav1.TypeMeta{APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind}
@@ -118,7 +118,7 @@ func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) 
 	}))
 }
 
-// holds is the condition of a job that is True, nil if it is not.
+// holds returns the condition of a job that is True, nil if it is not.
 func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -151,7 +151,7 @@ func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*k
 	return last
 }
 
-// awaitEvents waits until a job's events are of these reasons, each told once.
+// awaitEvents waits until a job's events have these reasons, each once.
 func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
 	t.Helper()
 	cluster.Await(t, "the events of "+job.Name, func(ctx context.Context) error {
@@ -161,20 +161,20 @@ func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
 		if err != nil {
 			return err
 		}
-		var told []string
+		var found []string
 		for i := range list.Items {
 			for range max(list.Items[i].Count, 1) {
-				told = append(told, list.Items[i].Reason)
+				found = append(found, list.Items[i].Reason)
 			}
 		}
 		if slices.Contains(reasons, "PaddleJobFailed") {
 			// Whether a failure is the last is decided once all pods have ended, so a job may be Restarting before it is Failed.
-			told = slices.DeleteFunc(told, func(reason string) bool { return reason == "PaddleJobRestarting" })
+			found = slices.DeleteFunc(found, func(reason string) bool { return reason == "PaddleJobRestarting" })
 		}
-		slices.Sort(told)
+		slices.Sort(found)
 		slices.Sort(reasons)
-		if !slices.Equal(reasons, told) {
-			return fmt.Errorf("they are %q, not %q", told, reasons)
+		if !slices.Equal(reasons, found) {
+			return fmt.Errorf("they are %q, not %q", found, reasons)
 		}
 		return nil
 	})
@@ -199,7 +199,7 @@ func awaitNothing(t *testing.T, space string) {
 	})
 }
 
-// By Paddle's own rules every pod finds its peers, and the rank that its name says, with Kubeflow's variables beside ours.
+// By Paddle's own rules every pod finds its peers, and the rank that its name says, with Kubeflow's variables and the controller's.
 func TestRanksAreThoseOfThePods(t *testing.T) {
 	t.Parallel()
 	volcano, err := vcjob.Shared()
@@ -223,8 +223,8 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 			name := strings.ToLower(strings.ReplaceAll(name, " ", "-") + "-" + string(intranet))
 			made := kubeflow.Convert(job("train", name, tc.with...), true).Job
 			require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, cfg), name)
-			rendered, told := builder.Job(made, builder.PodGroupOverrides{}, cfg)
-			require.Empty(t, told, name)
+			rendered, problems := builder.Job(made, builder.PodGroupOverrides{}, cfg)
+			require.Empty(t, problems, name)
 			submitted, err := volcano.Create(t.Context(), rendered)
 			require.NoError(t, err)
 			pods, services, err := volcano.Pods(t.Context(), submitted)

@@ -102,7 +102,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestRestartsAreTold(t *testing.T) {
+func TestRestartsAreReported(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
 		worker(j).Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
@@ -236,9 +236,9 @@ func TestNameThatIsTaken(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(space)
-	theirs := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "train"}}
-	theirs.Spec.Worker = &batchv1.ResourceSpec{Replicas: 1, Template: worker(job(space, "train")).Template}
-	theirs, err := jobs.Create(t.Context(), theirs, metav1.CreateOptions{})
+	paddle := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "train"}}
+	paddle.Spec.Worker = &batchv1.ResourceSpec{Replicas: 1, Template: worker(job(space, "train")).Template}
+	paddle, err := jobs.Create(t.Context(), paddle, metav1.CreateOptions{})
 	require.NoError(t, err)
 	j := create(t, job(space, "train", runFor("1s")))
 	stalled := holds(awaitCondition(t, j, kubeflowv1.ConditionStalled), kubeflowv1.ConditionStalled)
@@ -246,8 +246,8 @@ func TestNameThatIsTaken(t *testing.T) {
 	awaitEvents(t, j, "NameTaken")
 	still, err := jobs.Get(t.Context(), "train", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, theirs.Spec, still.Spec)
-	require.Equal(t, theirs.UID, still.UID)
+	require.Equal(t, paddle.Spec, still.Spec)
+	require.Equal(t, paddle.UID, still.UID)
 
 	require.NoError(t, jobs.Delete(t.Context(), "train", metav1.DeleteOptions{}))
 	awaitCondition(t, j, kubeflowv1.ConditionSucceeded)

@@ -22,7 +22,7 @@ import (
 )
 
 // cluster is the sandbox that all tests of this package share. A test that ends a component, or that needs the cluster for itself, is
-// not parallel: the parallel tests run when all others have ended.
+// not parallel: the parallel tests run when all others have finished.
 var cluster struct{ *live.Plane }
 
 // kubeconfig is the environment variable that names the sandbox's kubeconfig. The processes in which go test -fuzz runs inputs connect
@@ -47,7 +47,7 @@ func run(m *testing.M) int {
 		ControllerArgs: []string{"--kubeflow", "--resync-period=1s", "-v=3", "--leader-elect=false"},
 	}, ready)
 	if missing, err := forbidden(); err != nil || len(missing) > 0 {
-		fmt.Fprintln(os.Stderr, "the shipped rights are not enough:", missing, err)
+		fmt.Fprintln(os.Stderr, "the shipped permissions are not enough:", missing, err)
 		code = 1
 	}
 	return code
@@ -74,7 +74,7 @@ func ready(p *live.Plane) (err error) {
 	return installKubeflowCRD(context.Background())
 }
 
-// forbidden returns the lines of the controller's log about rights that the controller has not.
+// forbidden returns the lines of the controller's log about permissions that the controller lacks.
 func forbidden() ([]string, error) {
 	if cluster.Plane == nil {
 		return nil, nil // the sandbox did not start
@@ -83,7 +83,7 @@ func forbidden() ([]string, error) {
 	return regexp.MustCompile(`(?i).*\bforbidden\b.*`).FindAllString(string(log), 5), err
 }
 
-// installKubeflowCRD makes the CRD once the controller has found that it is missing.
+// installKubeflowCRD creates the CRD once the controller has found that it is missing.
 func installKubeflowCRD(ctx context.Context) error {
 	if err := cluster.Until(ctx, "the controller to say that it waits for the CRD", func(context.Context) error {
 		log, err := os.ReadFile(cluster.Logs(sandbox.Controller))

@@ -27,12 +27,12 @@ func (s *source) pick(n int) int {
 	return int(b) % n
 }
 
-// seldom is true in one of n cases.
-func (s *source) seldom(n int) bool { return s.pick(n) == n-1 }
+// oneIn reports true in one of n cases.
+func (s *source) oneIn(n int) bool { return s.pick(n) == n-1 }
 
 func one[T any](s *source, of ...T) T { return of[s.pick(len(of))] }
 
-// maybe is a pointer to one of some values, or nil.
+// maybe returns a pointer to one of some values, or nil.
 func maybe[T any](s *source, of ...T) *T {
 	at := s.pick(len(of) + 1)
 	if at == 0 {
@@ -41,7 +41,7 @@ func maybe[T any](s *source, of ...T) *T {
 	return &of[at-1]
 }
 
-// some are up to most of what is drawn.
+// some returns up to most of what is drawn.
 func some[T any](s *source, most int, draw func() T) (all []T) {
 	for range s.pick(most + 1) {
 		all = append(all, draw())
@@ -54,51 +54,51 @@ const specs = "specs"
 
 var long = strings.Repeat("long", 16)
 
-// config is a controller's.
+// config returns a controller's.
 func (s *source) config() builder.Config {
 	return builder.Config{
 		DefaultIntranet: one(s, v1.PodIP, v1.Service), BarrierImage: one(s, "barrier", ""), BarrierTimeout: time.Minute,
-		AnnouncePodIPs: s.seldom(4), ElasticEtcd: one(s, "", "kv:2379"), HostPorts: builder.DefaultHostPorts(),
+		AnnouncePodIPs: s.oneIn(4), ElasticEtcd: one(s, "", "kv:2379"), HostPorts: builder.DefaultHostPorts(),
 	}
 }
 
-// job is a job as users write them, well or badly.
+// job returns a job with a valid or an invalid spec.
 func (s *source) job() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
 		Namespace: specs, Name: one(s, "job", "a", "1job", "a.b", long[:50], long[:63], long),
 		Labels: s.texts(), Annotations: s.texts(),
 	}}
-	if s.seldom(4) {
+	if s.oneIn(4) {
 		job.Annotations = map[string]string{v1.ColocationAnnotation: one(s, "Required", "Sometimes"), v1.MinResourcesAnnotation: one(s, "cpu=4", "cpu"), v1.GroupSizeAnnotation: one(s, "8", "-")}
 	}
 	spec := &job.Spec
 	spec.Worker = s.role()
-	if s.seldom(8) {
+	if s.oneIn(8) {
 		spec.Worker = nil
 	}
 	if s.pick(2) == 1 {
 		spec.PS = s.role()
 	}
-	if s.seldom(6) {
+	if s.oneIn(6) {
 		spec.Heter = s.role()
 	}
 	spec.CleanPodPolicy = one(s, "", v1.CleanNever, "Sometimes")
 	spec.Intranet = one(s, "", v1.PodIP, v1.Service, v1.Host, "None")
 	spec.WithGloo = maybe[int32](s, 0, 1, 2, 3)
-	if s.seldom(4) {
+	if s.oneIn(4) {
 		spec.Elastic, spec.ElasticPolicy = maybe[int32](s, 1), maybe(s, v1.ElasticPolicy{Etcd: one(s, "10.0.0.1:2379", "etcd:1", "")})
 	}
-	if s.seldom(3) {
+	if s.oneIn(3) {
 		spec.SchedulingPolicy = s.schedulingPolicy()
 	}
-	if s.seldom(3) {
+	if s.oneIn(3) {
 		spec.RunPolicy = &v1.RunPolicy{
 			Suspend: maybe(s, true, false), BackoffLimit: maybe(s, int32(0), 3), ActiveDeadlineSeconds: maybe(s, int64(1), 0),
 			TTLSecondsAfterFinished: maybe(s, int32(0), 1), RestartScope: one(s, "", v1.RestartGang, v1.RestartPod),
 			PermanentExitCodes: one(s, nil, []int32{3}, []int32{1, 255}),
 		}
 	}
-	if s.seldom(5) {
+	if s.oneIn(5) {
 		spec.SampleSetRef = &v1.SampleSetRef{Name: one(s, "data", "Data", ""), Namespace: one(s, "", specs, "other"), MountPath: one(s, "/data", "/etc/volcano", "data", "")}
 	}
 	return job
@@ -111,7 +111,7 @@ func (s *source) schedulingPolicy() *v1.SchedulingPolicy {
 		ParameterSize: maybe(s, resource.MustParse("2Gi"), resource.MustParse("-1")), ParallelGroupSize: maybe(s, int32(8), 1),
 		NetworkTopology: maybe(s, v1.NetworkTopology{}, v1.NetworkTopology{Mode: v1.TopologySoft, HighestTierName: one(s, "rack", "A b")}),
 	}
-	if s.seldom(3) {
+	if s.oneIn(3) {
 		policy.MinResources = corev1.ResourceList{one(s, corev1.ResourceCPU, "nvidia.com/gpu", "no such/thing"): s.quantity()}
 	}
 	return policy
@@ -123,9 +123,9 @@ func (s *source) role() *v1.ResourceSpec {
 	}
 }
 
-// texts are labels or annotations.
+// texts returns labels or annotations.
 func (s *source) texts() map[string]string {
-	if !s.seldom(4) {
+	if !s.oneIn(4) {
 		return nil
 	}
 	return map[string]string{
@@ -137,12 +137,12 @@ func (s *source) quantity() resource.Quantity {
 	return resource.MustParse(one(s, "1", "100m", "2Gi", "0", "-1", "1n", "1e30"))
 }
 
-// template is a pod as users write them, well or badly.
+// template returns a valid or an invalid pod template.
 func (s *source) template() corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: s.texts(), Annotations: s.texts()}}
 	spec := &template.Spec
 	spec.Containers = []corev1.Container{s.container("paddle")}
-	if s.seldom(10) {
+	if s.oneIn(10) {
 		spec.Containers = nil
 	}
 	spec.Containers = append(spec.Containers, some(s, 1, func() corev1.Container { return s.container("side") })...)
@@ -152,7 +152,7 @@ func (s *source) template() corev1.PodTemplateSpec {
 		return c
 	})
 	spec.Volumes = some(s, 2, s.volume)
-	if s.seldom(2) {
+	if s.oneIn(2) {
 		s.particulars(spec)
 	}
 	return template
@@ -163,29 +163,29 @@ func (s *source) particulars(spec *corev1.PodSpec) {
 	spec.RestartPolicy = one(s, "", corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure, corev1.RestartPolicyAlways, "Perhaps")
 	spec.SchedulerName = one(s, "", "", "volcano", "default-scheduler")
 	spec.DNSPolicy = one(s, "", corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone)
-	spec.HostNetwork, spec.HostPID = s.seldom(5), s.seldom(8)
+	spec.HostNetwork, spec.HostPID = s.oneIn(5), s.oneIn(8)
 	spec.Hostname, spec.Subdomain = one(s, "", "", "host", "Bad_Host"), one(s, "", "", "", "sub")
 	spec.SetHostnameAsFQDN, spec.ShareProcessNamespace = maybe(s, false, true), maybe(s, true)
 	spec.ServiceAccountName, spec.PriorityClassName = one(s, "", "", "default", "Bad Name"), one(s, "", "", "", "system-node-critical")
 	spec.TerminationGracePeriodSeconds, spec.ActiveDeadlineSeconds = maybe(s, int64(0), 5), maybe(s, int64(60))
-	if s.seldom(4) {
+	if s.oneIn(4) {
 		spec.NodeSelector = map[string]string{one(s, "disk", "not a key"): one(s, "ssd", "not a label")}
 	}
-	if s.seldom(4) {
+	if s.oneIn(4) {
 		spec.Tolerations = []corev1.Toleration{{Key: one(s, "gpu", ""), Operator: one(s, corev1.TolerationOpExists, corev1.TolerationOpEqual), Effect: one(s, "", corev1.TaintEffectNoSchedule, "Never")}}
 	}
-	if s.seldom(4) {
+	if s.oneIn(4) {
 		spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: one(s, corev1.LabelHostname, ""), LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "wide"}},
 		}}}}
 	}
-	if s.seldom(5) {
+	if s.oneIn(5) {
 		spec.HostAliases = []corev1.HostAlias{{IP: one(s, "10.0.0.1", "here"), Hostnames: []string{"kv"}}}
 	}
-	if s.seldom(5) {
+	if s.oneIn(5) {
 		spec.DNSConfig = &corev1.PodDNSConfig{Nameservers: []string{one(s, "10.0.0.1", "name")}, Searches: []string{one(s, "example.com", "..")}}
 	}
-	if s.seldom(5) {
+	if s.oneIn(5) {
 		spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: maybe(s, true), RunAsUser: maybe(s, int64(1000), -1), FSGroup: maybe(s, int64(1))}
 	}
 	spec.ImagePullSecrets = some(s, 1, func() corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: one(s, "pull", "")} })
@@ -195,7 +195,7 @@ func (s *source) container(name string) corev1.Container {
 	c := corev1.Container{Name: one(s, name, name, name, "paddle", "A"), Image: one(s, "paddle", "paddle", "paddle", "")}
 	c.Command = one(s, nil, []string{"python", "train.py"})
 	c.Env = some(s, 3, s.variable)
-	if s.seldom(5) {
+	if s.oneIn(5) {
 		c.EnvFrom = []corev1.EnvFromSource{{Prefix: one(s, "", "P_", "="), ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: one(s, "more", "job", "")}}}}
 	}
 	c.Ports = some(s, 2, func() corev1.ContainerPort {
@@ -212,10 +212,10 @@ func (s *source) container(name string) corev1.Container {
 			Name: one(s, "data", "shm", "none"), MountPath: one(s, "/data", "/dev/shm", "/etc/volcano", "/etc/podinfo", "", "a:b"), SubPath: one(s, "", "", "a", "../a"),
 		}
 	})
-	if s.seldom(6) {
+	if s.oneIn(6) {
 		c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: one(s, intstr.FromInt32(8080), intstr.FromString("master"), intstr.FromInt32(0))}}}
 	}
-	if s.seldom(6) {
+	if s.oneIn(6) {
 		c.SecurityContext = &corev1.SecurityContext{Privileged: maybe(s, true), AllowPrivilegeEscalation: maybe(s, false), RunAsUser: maybe(s, int64(0))}
 	}
 	c.ImagePullPolicy = one(s, "", "", corev1.PullAlways, "Rarely")

@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
-// seeds are random bytes of several lengths, the same every time.
+// seeds returns random bytes of several lengths, the same every time.
 func seeds(n int) (all [][]byte) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range n {

@@ -86,7 +86,7 @@ func (g *Gang) checkMaster(release rules.Release, master *Pod, launchers []rules
 		}
 		host, port, _ := rules.SplitEndpoint(launcher.Master)
 		g.reaches(host, master, pod, fmt.Sprintf("launcher, %s: the master", release), problems)
-		g.reaches(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
+		g.reaches(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by the address that it sends to the others,", release), problems)
 		switch {
 		case (launcher.Rank == rules.ByArrival) != (g.ranks == byArrival):
 			problems.add(pod, "launcher, %s: either all nodes are given a rank or none is", release)
@@ -157,10 +157,10 @@ func (g *Gang) checkElastic(release rules.Release, trainers []Pod, problems *pro
 			problems.add(pod, "elastic launcher: meets every other job that gave no id")
 		}
 		if !launcher.RestartsItself {
-			problems.add(pod, "elastic launcher: ends when a process of its own ends")
+			problems.add(pod, "elastic launcher: ends when one of its processes ends")
 		}
 		if found := g.Resolve(launcher.Host); len(found) == 0 {
-			problems.add(pod, "elastic launcher: tells the others host %s, which leads nowhere", launcher.Host)
+			problems.add(pod, "elastic launcher: sends the others host %s, which leads nowhere", launcher.Host)
 		}
 		if _, err := rules.CollectiveRoleMaker(pod.Env); err != nil {
 			problems.add(pod, "role maker: %w", err)

@@ -46,7 +46,7 @@ func (g *Gang) checkPS(servers, trainers, heter []Pod, problems *problems) {
 	agree(all, problems, "PADDLE_WITH_GLOO", "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_HTTP_ENDPOINT")
 }
 
-// checkEndpoints judges a list of endpoints: each leads to the pod of its place, and to no other.
+// checkEndpoints checks that each endpoint of a list resolves to the pod at its position, and to no other.
 func (g *Gang) checkEndpoints(name string, list []string, pods []Pod, seenBy *Pod, problems *problems) {
 	if len(list) != len(pods) {
 		problems.add(seenBy, "%s has %d entries for %d pods: %v", name, len(list), len(pods), list)
@@ -88,7 +88,7 @@ func (g *Gang) checkPSGloo(pod *Pod, role rules.PSRole, all []Pod, problems *pro
 	}
 }
 
-// checkRendezvous judges where server 0 serves gloo: at its own host, and at a port that nobody else there needs.
+// checkRendezvous checks where server 0 serves gloo: at its own host, and at a port that no other process there needs.
 func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all []Pod, problems *problems) {
 	at := slices.IndexFunc(all, func(p Pod) bool { return p.Role == rules.Server && p.Index == 0 })
 	if found := g.Resolve(host); !slices.Contains(found, all[at].Name) {
@@ -102,8 +102,8 @@ func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all
 	}
 }
 
-// checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else. The
-// launcher knows nothing of heterogeneous trainers.
+// checkPSLaunch checks the launcher in parameter-server training: each pod must start its own process and no other. The
+// launcher does not support heterogeneous trainers.
 func (g *Gang) checkPSLaunch(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
 	for _, release := range g.releases() {
 		launcher, command, err := g.launch(pod, release)
@@ -187,7 +187,7 @@ func (g *Gang) checkHeter(pod *Pod, role rules.PSRole, trainers, heter []Pod, pr
 	}
 }
 
-// split is a list without entries where the variable is not set.
+// split returns a list without entries where the variable is not set.
 func split(list string) []string {
 	if list == "" {
 		return nil

@@ -113,7 +113,7 @@ func field(pod *corev1.Pod, path string) (string, error) {
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// Resolve returns the names of the pods that a host leads to from a pod of the namespace, while none of them is ready
+// Resolve returns the names of the pods to which a host resolves from a pod of the namespace, while none of them is ready
 // yet: launchers meet before any is. A host is an IP, or a name for which the cluster's DNS has a record.
 //
 // A pod has the record {hostname}.{subdomain} only if it sets both, and a headless Service is named as the subdomain and
@@ -128,7 +128,7 @@ func Resolve(host, namespace string, pods []*corev1.Pod, services []*corev1.Serv
 		}
 		return found
 	}
-	// Whatever cluster domain the name may end in does not change what it leads to.
+	// The cluster domain at the end of the name does not change the result.
 	parts := strings.SplitN(host, ".", 4)
 	if len(parts) < 2 || len(parts) > 2 && parts[2] != namespace || len(parts) == 4 && parts[3] != "svc" && !strings.HasPrefix(parts[3], "svc.") {
 		return nil

@@ -63,7 +63,7 @@ func TestResolve(t *testing.T) {
 	}{
 		{"its IP", "10.0.0.1", nil, []string{"j-ps-0"}},
 		{"an IP of two pods", "10.0.0.2", nil, []string{"j-ps-1", "j-ps-2"}},
-		{"an IP of nobody", "10.0.0.3", nil, nil},
+		{"an IP of no pod", "10.0.0.3", nil, nil},
 		{"its dotted name", "j-ps-0.j", good, []string{"j-ps-0"}},
 		{"with the namespace", "j-ps-0.j.train", good, []string{"j-ps-0"}},
 		{"with the cluster's domain", "j-ps-0.j.train.svc.cluster.local", good, []string{"j-ps-0"}},
@@ -74,7 +74,7 @@ func TestResolve(t *testing.T) {
 		{"a Service with a virtual IP", "j-ps-0.j", headless(func(s *corev1.Service) { s.Spec.ClusterIP = "10.1.0.1" }), nil},
 		{"only once the pod is ready", "j-ps-0.j", headless(func(s *corev1.Service) { s.Spec.PublishNotReadyAddresses = false }), nil},
 		{"a Service that selects others", "j-ps-0.j", headless(func(s *corev1.Service) { s.Spec.Selector["job"] = "k" }), nil},
-		{"a Service that selects nobody", "j-ps-0.j", headless(func(s *corev1.Service) { s.Spec.Selector = nil }), nil},
+		{"a Service without a selector", "j-ps-0.j", headless(func(s *corev1.Service) { s.Spec.Selector = nil }), nil},
 		{"a Service of another namespace", "j-ps-0.j", headless(func(s *corev1.Service) { s.Namespace = "other" }), nil},
 		{"a pod without a host name", "j-ps-1.j", good, nil},
 		{"a pod without a subdomain", "j-ps-2.j", good, nil},

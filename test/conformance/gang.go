@@ -26,7 +26,7 @@ const (
 	Elastic    Mode = "Elastic"
 )
 
-// Pod is what Paddle's processes in one pod can see, and who they are meant to be.
+// Pod is the environment of Paddle's processes in one pod, and their expected role.
 type Pod struct {
 	Name string
 	// Role is Server, Trainer or HeterTrainer, and Index the pod's number within it.
@@ -41,7 +41,7 @@ type Pod struct {
 type Gang struct {
 	Mode Mode
 	Pods []Pod
-	// Resolve returns the names of the pods that a host leads to.
+	// Resolve returns the names of the pods to which a host resolves.
 	Resolve func(host string) []string
 	// direct says that each process is started by `python train.py` in parameter-server training, never by the launcher.
 	direct bool
@@ -49,7 +49,7 @@ type Gang struct {
 	// it is each of the releases' launchers in turn, without arguments.
 	command, frontEnd string
 	release           rules.Release
-	// ranks is how the nodes were ranked at last.
+	// ranks is the last ranking of the nodes.
 	ranks string
 }
 
@@ -138,7 +138,7 @@ func (g *Gang) CheckCommand(command, frontEnd string, release rules.Release) (ra
 	return run.ranks, err
 }
 
-// releases are those whose launchers are judged. Elastic training by variables works since V26.
+// releases returns those whose launchers are judged. Elastic training by variables works since V26.
 func (g *Gang) releases() []rules.Release {
 	all := rules.Releases()
 	switch {
@@ -181,7 +181,7 @@ func (g *Gang) role(role string) []Pod {
 	return pods
 }
 
-// leads adds a problem unless the host leads to the pod and to no other.
+// leads adds a problem unless the host resolves to the pod and to no other.
 func (g *Gang) leads(host string, to, seenBy *Pod, what string, problems *problems) {
 	if found := g.Resolve(host); len(found) != 1 || found[0] != to.Name {
 		problems.add(seenBy, "%s is at host %s, which must lead to pod %s alone and leads to %v", what, host, to.Name, found)

@@ -33,7 +33,7 @@ func gangOf(t *testing.T, name string) *Gang {
 	return g
 }
 
-// byIP and byName resolve as a cluster does in which every pod has an IP, and a record of its own in the domain "job".
+// byIP and byName resolve as a cluster does in which every pod has an IP, and a separate record in the domain "job".
 func (g *Gang) byIP(host string) (found []string) {
 	for _, pod := range g.Pods {
 		if pod.IP == host {
@@ -118,7 +118,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 		trap func(g *Gang)
 		want string
 	}{
-		{"service names without a dot: nobody starts the master", gangOf(t, "collective"), func(g *Gang) {
+		{"service names without a dot: no node starts the master", gangOf(t, "collective"), func(g *Gang) {
 			g.rename(short)
 			g.Resolve = func(host string) []string { return []string{host} }
 		}, "exactly one node must start the master, and 0 do"},
@@ -146,7 +146,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 		{"one worker in a collective job", gangOf(t, "single"), func(g *Gang) { g.Mode = Collective }, "mode Collective does not fit 1 trainers"},
 		{"several workers in a single job", gangOf(t, "collective"), func(g *Gang) { g.Mode = Single }, "mode Single does not fit 3 trainers"},
 		{"heterogeneous trainers without a mode for them", gangOf(t, "heter"), func(g *Gang) { g.Pods, g.Mode = g.Pods[2:], Collective }, "has no heterogeneous trainers"},
-		{"an elastic job of nobody", gangOf(t, "elastic"), func(g *Gang) { g.Pods = nil }, "needs workers"},
+		{"an elastic job without pods", gangOf(t, "elastic"), func(g *Gang) { g.Pods = nil }, "needs workers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.NoError(t, test.gang.Check(), "before")

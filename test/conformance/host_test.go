@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
-// onNodes puts the pods onto nodes, and tells them what the controller does: a whole node for each, or each node for one
+// onNodes puts the pods onto nodes, and gives them the annotations of the controller: a whole node for each, or each node for one
 // pod of every role.
 func (r *run) onNodes(first int, shared bool) {
 	r.first = first
@@ -33,7 +33,7 @@ func (r *run) onNodes(first int, shared bool) {
 	r.announce()
 }
 
-// announce tells the pods what their templates read from annotations.
+// announce sets the annotations that the pods' templates read.
 func (r *run) announce() {
 	for _, pod := range r.pods {
 		maps.Copy(pod.Annotations, builder.PodAnnotations(r.job, r.first, pod))

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/cases"
 )
 
-// trap is a change of the variables of a gang that trains, and what is said of it.
+// trap is a change of the variables of a gang that trains, and the problem that is reported for it.
 type trap struct {
 	Gang string
 	// All are variables of every pod, Pods those of some, by their index.

@@ -31,7 +31,7 @@ func (g *Gang) checkPorts(problems *problems) {
 	}
 }
 
-// Collide says why two pods cannot be at the same address, nil if they can or are not.
+// Collide returns an error if two pods are at the same address and cannot share it.
 func Collide(a, b *Pod) error {
 	if a.IP == "" || a.IP != b.IP {
 		return nil
@@ -39,7 +39,7 @@ func Collide(a, b *Pod) error {
 	for _, pair := range [][2]*Pod{{a, b}, {b, a}} {
 		own, err := strconv.Atoi(pair[0].Env["PADDLE_PORT"])
 		if err != nil {
-			return fmt.Errorf("%s and %s share the address %s, and the first has no port of its own", pair[0].Name, pair[1].Name, a.IP)
+			return fmt.Errorf("%s and %s share the address %s, and the first has no separate port", pair[0].Name, pair[1].Name, a.IP)
 		}
 		if pair[1].uses(own) {
 			return fmt.Errorf("%s and %s share the address %s, and both use port %d", a.Name, b.Name, a.IP, own)
@@ -56,7 +56,7 @@ func Collide(a, b *Pod) error {
 	return nil
 }
 
-// listens adds a problem unless the endpoint leads to the pod and to no other: by its host, or where pods share that by
+// listens adds a problem unless the endpoint resolves to the pod and to no other: by its host, or where pods share that by
 // the port that each takes for its own.
 func (g *Gang) listens(host string, port int, to, seenBy *Pod, what string, problems *problems) {
 	found := g.Resolve(host)

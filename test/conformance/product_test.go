@@ -60,7 +60,7 @@ func (s shape) mode() conformance.Mode {
 	return conformance.Single
 }
 
-// effective is the intranet that the job gets.
+// effective returns the intranet that the job gets.
 func (s shape) effective() v1.Intranet {
 	if s.intranet == "" {
 		return s.fallback
@@ -118,7 +118,7 @@ func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	return &run{job: job, cfg: cfg, pods: pods, services: services}
 }
 
-// configMaps are those of the job as the controller makes them for its pods.
+// configMaps returns those of the job as the controller makes them for its pods.
 func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 	t.Helper()
 	addresses, gang := builder.ServiceAddresses(r.job), ""
@@ -186,7 +186,7 @@ func requireAddress(t *testing.T, shape shape, pod *conformance.Pod, job string)
 	}
 }
 
-// requireGloo checks that gloo is as the user asked for; without servers nobody could serve it.
+// requireGloo checks that gloo is as the user asked for; without servers no process could serve it.
 func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	t.Helper()
 	want := 0
@@ -269,7 +269,7 @@ func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
 	require.ErrorContains(t, gang.Check(), "does not find its own endpoint", "the addresses of the dead must not be read")
 }
 
-// The user's own text of a variable is what the process gets, however the user gives it and whatever comes of it.
+// The process gets the user's value of a variable, however the user sets it, even if the job fails because of it.
 func TestTheUsersVariablesWin(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
 		job := shape{ps: 2, workers: 2, gloo: ptr.To[int32](1), intranet: intranet, fallback: "own"}.job()
@@ -283,12 +283,12 @@ func TestTheUsersVariablesWin(t *testing.T) {
 				LocalObjectReference: corev1.LocalObjectReference{Name: "mine"}}}}
 		}
 		run := start(t, job, builder.Config{DefaultIntranet: v1.PodIP})
-		theirs := run.configMaps(t)
+		configMaps := run.configMaps(t)
 		lookup := func(name string) (map[string]string, bool) {
 			if name == "mine" {
 				return map[string]string{"TRAINER_PORTS_NUM": "5", "PADDLE_GLOO_RENDEZVOUS": "2"}, true
 			}
-			return theirs(name)
+			return configMaps(name)
 		}
 		for _, pod := range run.pods {
 			env, err := conformance.Environment(pod, lookup)

@@ -114,7 +114,7 @@ spec:
   worker: {replicas: 2, template: {spec: {containers: [{name: paddle, image: paddle}]}}}
 `
 
-// job is the job that trains with a patch: null takes a field out.
+// job returns the job that trains with a patch: null takes a field out.
 func job(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
 	var object, change map[string]any
@@ -165,7 +165,7 @@ func readWrong(t *testing.T) map[string]wrongSpec {
 	return cases.Read[map[string]wrongSpec](t, "testdata/wrong.yaml")
 }
 
-// wrong is the job that trains with a patch in which LONG is a name of 254 letters.
+// wrong returns the job that trains with a patch in which LONG is a name of 254 letters.
 func wrong(t *testing.T, patch json.RawMessage) *unstructured.Unstructured {
 	t.Helper()
 	return job(t, strings.ReplaceAll(string(patch), "LONG", strings.Repeat("a", 254)))
@@ -189,13 +189,13 @@ func TestWrongSpecsAreRefused(t *testing.T) {
 
 func TestManagedByIsImmutable(t *testing.T) {
 	t.Parallel()
-	unset, ours, theirs := ``, `spec: {managedBy: batch.paddlepaddle.org/paddlejob-controller}`, `spec: {managedBy: kueue.x-k8s.io/multikueue}`
-	for _, change := range [][2]string{{unset, ours}, {ours, unset}, {ours, theirs}, {theirs, ours}} {
+	unset, controller, multikueue := ``, `spec: {managedBy: batch.paddlepaddle.org/paddlejob-controller}`, `spec: {managedBy: kueue.x-k8s.io/multikueue}`
+	for _, change := range [][2]string{{unset, controller}, {controller, unset}, {controller, multikueue}, {multikueue, controller}} {
 		errs := validator(t).Update(t.Context(), job(t, change[1]), job(t, change[0]))
 		require.Len(t, errs, 1, "%v", change)
 		require.ErrorContains(t, errs[0], "spec.managedBy is immutable: delete the PaddleJob and create it again")
 	}
-	for _, same := range []string{unset, ours, theirs} {
+	for _, same := range []string{unset, controller, multikueue} {
 		require.Empty(t, validator(t).Update(t.Context(), job(t, same), job(t, same)))
 	}
 }

@@ -22,7 +22,7 @@ var neverStored = []string{
 
 	"failure policy twice", "failure policy, no rule", "failure action", "failure of no code", "failure operator", "failure with code 0",
 	"failure with no such code", "failure with a code twice", "minimum without maximum", "maximum without minimum", "bounds by both names",
-	"managed by nobody's domain", "managed by a name too long", "degree of 0", "degree of too many", "parallelism with servers",
+	"managed by a name without a domain", "managed by a name too long", "degree of 0", "degree of too many", "parallelism with servers",
 	"expert parallel groups that do not divide", "expert and data parallelism", "parallelism of two kinds",
 	"order of ranks", "degrees twice", "degrees of no ConfigMap", "degrees of no key",
 }
@@ -54,8 +54,8 @@ func TestStoredJobsThatAreWrongAreNotRun(t *testing.T) {
 	}
 }
 
-// The controller can write the status of a stored job, and paddle-operator's finalizer can be removed from one that it has run, whatever
-// is wrong with its spec.
+// The controller can write the status of a stored job with any invalid spec, and paddle-operator's finalizer can be removed from one
+// that it has run.
 func TestStatusOfStoredJobsCanBeWritten(t *testing.T) {
 	t.Parallel()
 	for name, tc := range readWrong(t) {

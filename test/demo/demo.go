@@ -54,7 +54,7 @@ type Options struct {
 	Out io.Writer
 }
 
-// ErrFaults is returned after a whole run in which a job did not end as it should.
+// ErrFaults is returned after a whole run in which a job did not reach its expected state.
 var ErrFaults = errors.New("not every job ended as it should")
 
 const next = `
@@ -64,8 +64,8 @@ Try next:
   go run ./cmd/paddle-sandbox up --help  a cluster of your own: its size, its racks, how long workers train
   deploy/docs/how-to/install.md          how to install this on a real cluster`
 
-// Run starts a sandbox, submits the jobs, shows them until they have ended, and stops the sandbox. It returns an error
-// unless every job ended as it should.
+// Run starts a sandbox, submits the jobs, shows them until they have finished, and stops the sandbox. It returns an error
+// unless every job reached its expected state.
 func Run(ctx context.Context, o Options) error {
 	options := sandbox.Options{
 		Topology: sandbox.Demo(), WorkerRunFor: workersRun,
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 		}
 		d.kubectlPaddle(ctx, "map")
 		for _, j := range jobs() {
-			if j.waits { // all others have ended, and the scheduler has looked at the empty cluster
+			if j.waits { // all others have finished, and the scheduler has seen the empty cluster
 				if err := d.UntilCycles(ctx, emptyCycles); err != nil {
 					return nil, err
 				}
@@ -274,7 +274,7 @@ func (d *demo) awaitStarted(ctx context.Context) error {
 	})
 }
 
-// end waits until a job is as it should be at the end, or has ended otherwise. It returns what is wrong with it.
+// end waits until a job has the expected final state, or another one. It returns what is wrong with it.
 func (d *demo) end(ctx context.Context, j job) (fault, err error) {
 	err = d.Until(ctx, j.namespace+" to end", func(ctx context.Context) error {
 		var final bool

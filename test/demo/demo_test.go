@@ -148,7 +148,7 @@ func TestLossFault(t *testing.T) {
 	require.NoError(t, lossFault(good+"[worker-1] trained: loss 0.6939 -> 0.5130, model sha256 3bde\n"))
 }
 
-// jobOf is the PaddleJob of a job's files.
+// jobOf returns the PaddleJob of a job's files.
 func jobOf(t *testing.T, j job) *paddlev1.PaddleJob {
 	t.Helper()
 	objects, err := manifests.Read(j.from, j.files...)
@@ -164,7 +164,7 @@ func jobOf(t *testing.T, j job) *paddlev1.PaddleJob {
 	return read
 }
 
-// The job on the real node is the published one, with the image that the trainer stands in for.
+// The job on the real node is the published one, with the image that the trainer replaces.
 func TestTheRealJobIsTheFirst(t *testing.T) {
 	read := jobOf(t, jobs()[0])
 	require.EqualValues(t, realWorkers, read.Spec.Worker.Replicas)

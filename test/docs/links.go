@@ -15,7 +15,7 @@ var (
 	linked   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
-// anchors are the page's headings as GitHub links to them.
+// anchors returns the page's headings as GitHub links to them.
 func (p *Page) anchors() map[string]bool {
 	anchors := map[string]bool{}
 	for _, section := range p.Sections {
@@ -29,7 +29,7 @@ func (p *Page) anchors() map[string]bool {
 	return anchors
 }
 
-// BrokenLinks are the links of the pages that lead nowhere, one sentence each. Those that leave the repository are not
+// BrokenLinks returns the links of the pages that lead nowhere, one sentence each. Those that leave the repository are not
 // followed. exists reports whether the repository has a file or folder.
 func BrokenLinks(pages []*Page, exists func(string) bool) (broken []string) {
 	byPath := map[string]*Page{}
@@ -59,7 +59,7 @@ func BrokenLinks(pages []*Page, exists func(string) bool) (broken []string) {
 	return broken
 }
 
-// to is the file in the repository that a page's link leads to; false where it leaves the repository or stays on the page.
+// to returns the target file of a page's link in the repository; false where it leaves the repository or stays on the page.
 func (p *Page) to(link string) (string, bool) {
 	file, _, _ := strings.Cut(link, "#")
 	if file == "" || strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
@@ -68,7 +68,7 @@ func (p *Page) to(link string) (string, bool) {
 	return path.Join(path.Dir(p.Path), file), true
 }
 
-// Clicks is how many links each page is away from one, for those that links lead to.
+// Clicks returns how many links each page is away from one, for those that links lead to.
 func Clicks(pages []*Page, from string) map[string]int {
 	byPath := map[string]*Page{}
 	for _, page := range pages {
@@ -90,8 +90,8 @@ func Clicks(pages []*Page, from string) map[string]int {
 	return clicks
 }
 
-// Strays are the links of pages that lead to the other language although the page that they mean is there in their own, one
-// sentence each. That to a page's own twin is how readers change the language.
+// Strays returns the links of pages that lead to the other language although the page that they mean is there in their own, one
+// sentence each. A page's link to its translation is how readers change the language.
 func Strays(pages []*Page) (strays []string) {
 	there := map[string]bool{}
 	for _, page := range pages {
@@ -101,8 +101,8 @@ func Strays(pages []*Page) (strays []string) {
 		for _, section := range page.Sections {
 			for _, link := range section.Links {
 				file, inside := page.to(link)
-				if inside && there[file] && file != Twin(page.Path) && Chinese(file) != Chinese(page.Path) && there[Twin(file)] {
-					strays = append(strays, fmt.Sprintf("%s, %q: %s is there as %s too", page.Path, section.Title, file, Twin(file)))
+				if inside && there[file] && file != Translation(page.Path) && Chinese(file) != Chinese(page.Path) && there[Translation(file)] {
+					strays = append(strays, fmt.Sprintf("%s, %q: %s is there as %s too", page.Path, section.Title, file, Translation(file)))
 				}
 			}
 		}

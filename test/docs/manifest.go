@@ -18,7 +18,7 @@ type Judge string
 const (
 	// ByAPIServer is for whole objects of any kind.
 	ByAPIServer Judge = "kubectl create --dry-run=server --validate=strict -f"
-	// ByController is for PaddleJobs of ours: the controller's rules, and then the API server.
+	// ByController is for PaddleJobs of the group batch.paddlepaddle.org: the controller's rules, and then the API server.
 	ByController Judge = "kubectl paddle submit --dry-run -f"
 	// ByScheduler is for volcano-scheduler.conf, by itself or as the data of its ConfigMap.
 	ByScheduler Judge = "paddle-scheduler --check-config"
@@ -28,7 +28,7 @@ const (
 
 const paddleVersion = "batch.paddlepaddle.org/v1"
 
-// Manifest is what a yaml block has to be judged as, completed where it shows a part of a PaddleJob.
+// Manifest returns what a yaml block has to be judged as, completed where it shows a part of a PaddleJob.
 func (b *Block) Manifest() (text string, by Judge, err error) {
 	text = strings.Join(b.Lines, "\n") + "\n"
 	first, _, _ := strings.Cut(text, "\n---\n")
@@ -60,10 +60,10 @@ func (b *Block) Manifest() (text string, by Judge, err error) {
 	case has("ps", "worker", "heter", "schedulingPolicy", "runPolicy", "elastic", "intranet", "cleanPodPolicy"):
 		return completed(map[string]any{"spec": object}, b.Line)
 	}
-	return "", "", fmt.Errorf("line %d: nobody knows what this is a part of; write a whole object, a part of a PaddleJob, or say why it is not judged", b.Line)
+	return "", "", fmt.Errorf("line %d: the fields are of no known object: write a whole object, a part of a PaddleJob, or a comment why it is not checked", b.Line)
 }
 
-// completed is a whole PaddleJob of a part: what the part leaves out is the least that makes a job.
+// completed returns a whole PaddleJob of a part: what the part leaves out is the least that makes a job.
 func completed(part map[string]any, line int) (string, Judge, error) {
 	job := map[string]any{
 		"apiVersion": paddleVersion, "kind": "PaddleJob", "metadata": map[string]any{"name": fmt.Sprintf("line-%d", line)},

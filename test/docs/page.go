@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Page is what the tests need to know of one Markdown file.
+// Page is a parsed Markdown file.
 type Page struct {
 	// Path is relative to the root of the repository, with slashes.
 	Path     string
@@ -34,11 +34,11 @@ type Section struct {
 	Blocks []*Block
 }
 
-// Block is a code block between fences.
+// Block is a code block between two lines of backquotes.
 type Block struct {
-	// Language is the first word after the fence, Marker the text of the comment right above it.
+	// Language is the first word after the opening backquotes, Marker the text of the comment directly above them.
 	Language, Marker string
-	// Line is the number of the fence's line, Lines what stands between the fences, without the fence's indentation.
+	// Line is the number of the opening line, Lines are those between the two, without the opening line's indentation.
 	Line  int
 	Lines []string
 }

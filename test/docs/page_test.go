@@ -39,7 +39,7 @@ func TestFaultsOfBlocks(t *testing.T) {
 	}
 	require.NoError(t, fault("", "", "pods: 3"))
 	require.ErrorContains(t, fault("", "", "  kubectl get pods"), "is a command")
-	require.ErrorContains(t, fault("", "bash", "ls"), `nobody knows what to do with "bash"`)
+	require.ErrorContains(t, fault("", "bash", "ls"), `language "bash" is unknown`)
 	require.ErrorContains(t, fault("not run:", "sh", "ls"), "is to say more")
 }
 
@@ -95,5 +95,5 @@ func TestManifestOf(t *testing.T) {
 	require.Equal(t, docs.ByScheduler, by)
 	require.Equal(t, "actions: allocate\n", whole)
 	_, _, err := (&docs.Block{Lines: []string{"what: ever"}}).Manifest()
-	require.ErrorContains(t, err, "nobody knows what this is a part of")
+	require.ErrorContains(t, err, "the fields are of no known object")
 }

@@ -36,16 +36,16 @@ func TestBothLanguagesSayTheSame(t *testing.T) {
 		pages[page.Path] = page
 	}
 	for _, page := range all {
-		twin := pages[docs.Twin(page.Path)]
+		translation := pages[docs.Translation(page.Path)]
 		if docs.Chinese(page.Path) {
-			require.NotNil(t, twin, "%s translates a page that does not exist", page.Path)
+			require.NotNil(t, translation, "%s translates a page that does not exist", page.Path)
 			continue
 		}
-		if twin == nil {
+		if translation == nil {
 			require.False(t, forUsers(page), "%s is for users, and has no translation", page.Path)
 			continue
 		}
-		parted := docs.Differences(page, twin)
+		parted := docs.Differences(page, translation)
 		require.Empty(t, parted, strings.Join(parted, "\n"))
 	}
 }
@@ -107,13 +107,13 @@ func TestClicksAndStrays(t *testing.T) {
 		docs.Parse("x/b.md", "# B\n[self](#b) [back](../a.md)\n[c](c.md)\n"),
 		docs.Parse("x/b.zh.md", "# B\n"),
 		docs.Parse("x/c.md", "# C\n"),
-		docs.Parse("x/lonely.md", "# D\n"),
+		docs.Parse("x/unlinked.md", "# D\n"),
 	}
 	require.Equal(t, map[string]int{"a.md": 0, "a.zh.md": 1, "x/b.md": 1, "x/c.md": 2}, docs.Clicks(pages, "a.md"))
 	require.Equal(t, []string{`a.zh.md, "A": x/b.md is there as x/b.zh.md too`}, docs.Strays(pages))
 }
 
-// Whoever reads the first page finds every page within two clicks, and stays in their language.
+// Every page is at most two clicks away from the first one, in both languages.
 func TestEveryPageIsNear(t *testing.T) {
 	pages, err := docs.Load(os.DirFS(root))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestEveryPageIsNear(t *testing.T) {
 		clicks := docs.Clicks(pages, first)
 		for _, page := range pages {
 			// What has no translation, the Chinese pages link to in English.
-			if docs.Chinese(page.Path) != docs.Chinese(first) && (!docs.Chinese(first) || there[docs.Twin(page.Path)]) {
+			if docs.Chinese(page.Path) != docs.Chinese(first) && (!docs.Chinese(first) || there[docs.Translation(page.Path)]) {
 				continue
 			}
 			require.Contains(t, clicks, page.Path, "no link leads there from %s", first)
@@ -170,7 +170,7 @@ func TestPicturesShowTheSame(t *testing.T) {
 	}
 }
 
-// all are the texts that a pattern finds in Go files, such as the names of reasons.
+// all returns the texts that a pattern finds in Go files, such as the names of reasons.
 func all(t *testing.T, pattern string, files ...string) (found []string) {
 	t.Helper()
 	for _, file := range files {

@@ -36,7 +36,7 @@ const (
 	recordWidth = 860
 )
 
-// wrapped is a line in parts that the terminal of the recording can show.
+// wrapped returns a line in parts that the terminal of the recording can show.
 func wrapped(line string) (parts []string) {
 	for len(line) > columns {
 		cut := strings.LastIndex(line[:columns], " ")
@@ -45,7 +45,7 @@ func wrapped(line string) (parts []string) {
 	return append(parts, line)
 }
 
-// recording is an animated picture of the scenes, one after the other.
+// recording returns an animated picture of the scenes, one after the other.
 func recording(t *testing.T, steps []docs.Step, title string, captions []string) string {
 	t.Helper()
 	var body strings.Builder

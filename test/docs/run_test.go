@@ -27,11 +27,11 @@ import (
 const (
 	root     = "../.."
 	stateDir = root + "/_output/test-docs"
-	// workersRun is what the pages are told that workers run for where they use the sandbox of all.
+	// workersRun is how long workers run on the sandbox that the pages share.
 	workersRun = 15 * time.Second
 )
 
-// cluster is the sandbox of the pages that start none of their own; nil unless everything is tested.
+// cluster is the sandbox of the pages that start none. It is nil unless everything is tested.
 var cluster *live.Plane
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func others(ctx context.Context, p *live.Plane) error {
 	return client.Apply(ctx, "", "test-docs", objects...)
 }
 
-// shell is where the commands of a page are typed.
+// shell returns where the commands of a page are typed.
 func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
 	t.Helper()
 	top, err := filepath.Abs(root)
@@ -88,7 +88,7 @@ func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
 	return s
 }
 
-// english are the pages that are run: their translations have the same code.
+// english returns the pages that are run: their translations have the same code.
 func english(t *testing.T) (pages []*docs.Page) {
 	t.Helper()
 	all, err := docs.Load(os.DirFS(root))
@@ -102,8 +102,8 @@ func english(t *testing.T) (pages []*docs.Page) {
 	return pages
 }
 
-// Pages that start a sandbox run side by side with the others, which have one together and come one after the other:
-// what fits where, and what does not, would be another beside the jobs of others.
+// Pages that start a sandbox run in parallel. The others share one, and run one after the other, because the jobs of one page would
+// change where those of another fit.
 func TestCommandsDoWhatTheirPagesShow(t *testing.T) {
 	live.SkipUnlessAll(t)
 	for _, page := range english(t) {
@@ -147,7 +147,7 @@ func startsASandbox(steps []docs.Step) bool {
 	return false
 }
 
-// play types a page's commands, in order, and stops at the first that does otherwise than the page says.
+// play runs a page's commands, in order, and stops at the first whose result differs from the page.
 func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -166,10 +166,10 @@ func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 	}
 }
 
-// kubeconfig is a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
+// kubeconfig returns a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
 func kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
-	t.Cleanup(func() { makeRoom(t, namespace) })
+	t.Cleanup(func() { deleteJobs(t, namespace) })
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig())
 	require.NoError(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace
@@ -178,8 +178,8 @@ func kubeconfig(t *testing.T, namespace string) string {
 	return file
 }
 
-// makeRoom deletes a page's jobs before the next one comes. The namespace itself takes its time.
-func makeRoom(t *testing.T, namespace string) {
+// deleteJobs deletes a page's jobs before the next one comes. The namespace itself takes its time.
+func deleteJobs(t *testing.T, namespace string) {
 	ctx := context.WithoutCancel(t.Context())
 	all, background := metav1.ListOptions{}, metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -26,7 +26,7 @@ type Step struct {
 }
 
 var (
-	// languages that may stand after a fence.
+	// languages are those that a code block may have.
 	languages = []string{"", "text", "go", "html", "promql", "sh", "console", "yaml"}
 	// typed looks like a command, which belongs into a block that is run.
 	typed   = regexp.MustCompile(`^\s*(\$ |(kubectl|make|helm|docker|vc-scheduler|paddle-\w+|git|export) [^ ]|go (run|test|build|install) )`)
@@ -44,11 +44,11 @@ func (b *Block) Excused() bool {
 	return strings.HasPrefix(b.Marker, "not run:") || strings.HasPrefix(b.Marker, "tested by:")
 }
 
-// Fault is what keeps a block from being judged at all: a language that nobody knows, a command where none is run, a
-// comment above it that says nothing.
+// Fault is the reason why a block cannot be checked: an unknown language, a command where none is run, or a comment above the block
+// without content.
 func (b *Block) Fault() error {
 	if !slices.Contains(languages, b.Language) {
-		return fmt.Errorf("line %d: nobody knows what to do with %q; there are %q", b.Line, b.Language, languages)
+		return fmt.Errorf("line %d: language %q is unknown: want one of %q", b.Line, b.Language, languages)
 	}
 	kind, rest, _ := strings.Cut(b.Marker, ":")
 	if slices.Contains([]string{"not run", "tested by", "file"}, kind) && strings.TrimSpace(rest) == "" {
@@ -64,7 +64,7 @@ func (b *Block) Fault() error {
 	return nil
 }
 
-// Steps are the commands of a block: all of a sh block at once, and of a console block each that follows "$ ".
+// Steps returns the commands of a block: all of a sh block at once, and of a console block each that follows "$ ".
 func (b *Block) Steps() []Step {
 	if b.Language == "sh" {
 		return []Step{{Line: b.Line, Command: strings.Join(withoutMake(b.Lines), "\n")}}
@@ -96,7 +96,7 @@ func withoutMake(lines []string) []string {
 // Reads reports whether the command changes nothing, so that it may be given again until it prints what it is to print.
 func (s Step) Reads() bool { return reading.MatchString(s.Command) }
 
-// Targets are the make targets that the page names, in blocks and in its text.
+// Targets returns the make targets that the page names, in blocks and in its text.
 func (p *Page) Targets() (targets []string) {
 	add := func(text string) {
 		if found := making.FindStringSubmatch(text); found != nil {
@@ -134,8 +134,8 @@ const (
 	saveState = `trap 'code=$?; { export -p; printf "cd %q\n" "$PWD"; } >"$DOCS_STATE"; exit $code' EXIT; `
 )
 
-// NewShell makes a folder that looks like a clone of the repository, but writes nothing into it: links to all that stands
-// at its top, and an _output of its own, which shares the programs that were built.
+// NewShell creates a folder that looks like a clone of the repository, but writes nothing into it: links to all that stands
+// at its top, and a separate _output, which shares the programs that were built.
 func NewShell(root, dir string, env ...string) (*Shell, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("empty the folder of a page: %w", err)
@@ -149,7 +149,7 @@ func NewShell(root, dir string, env ...string) (*Shell, error) {
 	}
 	links := []string{"_output/bin"}
 	for _, entry := range entries {
-		// Without a go.mod of its own the folder belongs to the repository's module.
+		// Without a go.mod the folder belongs to the repository's module.
 		if name := entry.Name(); !strings.HasPrefix(name, ".") && name != "_output" && name != "go.mod" && name != "go.sum" {
 			links = append(links, name)
 		}
@@ -162,7 +162,7 @@ func NewShell(root, dir string, env ...string) (*Shell, error) {
 	return &Shell{Dir: dir, env: append(os.Environ(), env...)}, nil
 }
 
-// Do gives the step's command and says how it failed, if it did. A command that only reads is given again until it
+// Do runs the step's command and returns its error. A command that only reads is given again until it
 // prints what the page shows.
 func (s *Shell) Do(ctx context.Context, step Step) error {
 	var last error
@@ -187,7 +187,7 @@ func (s *Shell) once(ctx context.Context, step Step) error {
 	return nil
 }
 
-// run gives one command, and returns what it prints on a terminal.
+// run runs one command, and returns what it prints on a terminal.
 func (s *Shell) run(ctx context.Context, command string) (string, error) {
 	state := filepath.Join(s.Dir, "_output", "state.sh")
 	script := "set -euo pipefail\n" + saveState + "\n" + `[ ! -e "$DOCS_STATE" ] || . "$DOCS_STATE"` + "\n" + command
@@ -219,7 +219,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\s+`), " "},
 }
 
-// normal is a line without what varies. Columns move with ages, so that blanks count as one.
+// normal returns a line without what varies. Columns move with ages, so that blanks count as one.
 func normal(line string) string {
 	for _, v := range varying {
 		line = v.pattern.ReplaceAllString(line, v.as)
@@ -227,7 +227,7 @@ func normal(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Same reports whether what was printed is what the page shows; a line of three dots stands for any lines.
+// Same reports whether what was printed is what the page shows; a line of three dots matches any lines.
 func Same(want []string, printed string) bool {
 	got := strings.Split(strings.Trim(printed, "\n"), "\n")
 	return same(want, got)

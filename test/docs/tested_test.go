@@ -27,7 +27,7 @@ var (
 // statement is a command or sentence of a page, and the test that covers it.
 type statement struct{ page, section, text, folder, test string }
 
-// statements are those of a page that a comment is above of, or behind.
+// statements returns those of a page that a comment is above of, or behind.
 func statements(page, text string) (found []statement) {
 	section, fenced := "", false
 	lines := strings.Split(text, "\n")
@@ -61,7 +61,7 @@ func TestStatements(t *testing.T) {
 	}, statements("a.md", page))
 }
 
-// What is said to be tested elsewhere is tested there, and one page lists it.
+// The tests that pages name exist, and one page lists them.
 func TestTheTestsOfOthersAreThere(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Tests of the documents\n\nThe documents' commands are run, and their manifests checked, by `make test-docs`. Other tests cover these commands and statements.\n" +

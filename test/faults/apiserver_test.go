@@ -18,17 +18,17 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// The API server is killed and started again twice in one life; other lives go on meanwhile, but that none of their gangs is
-// just being restarted, and none fails before Volcano has heard of Jobs again: where Volcano deletes the pods of a failed
-// gang and then cannot write that down, because the API server is away or Volcano's copy of the Job is old, it makes new ones
-// and never counts the restart (killPods in its job_controller_actions.go, v1.14.1). Not parallel: nothing else may need the
+// The API server is killed and started again twice in one scenario. Other scenarios continue meanwhile, but none of their gangs restarts at
+// that moment, and none fails before Volcano has listed the Jobs again. If Volcano deletes the pods of a failed gang and then cannot
+// write the status, because the API server is down or Volcano's copy of the Job is stale, it creates new pods and never counts the
+// restart (killPods in its job_controller_actions.go, v1.14.1). Not parallel: nothing else may need the
 // API server.
-func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its lives are parallel among themselves only
-	for _, l := range lives {
+func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its scenarios are parallel among themselves only
+	for _, l := range scenarios {
 		l.undisturbed(t)
 	}
 	var calm sync.RWMutex
-	for i, l := range lives {
+	for i, l := range scenarios {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			space := cluster.Namespace(t)
@@ -47,7 +47,7 @@ func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its lives ar
 			} else {
 				d.calm = calm.RLocker()
 			}
-			l.liveLike(d, l.undisturbed(t))
+			l.runLike(d, l.undisturbed(t))
 		})
 	}
 }

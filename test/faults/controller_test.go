@@ -53,7 +53,7 @@ func (c *controller) die() {
 	}
 }
 
-// end kills the process for good.
+// end kills the process permanently.
 func (c *controller) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

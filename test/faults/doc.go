@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults drives whole lives of PaddleJobs on a sandbox while something breaks, and holds each to an undisturbed life
-// of the same kind: it must end with the same objects and the same status, and leave nothing once it is deleted.
+// Package faults runs PaddleJobs on a sandbox while faults are injected, and compares each scenario with an undisturbed one
+// of the same kind. Both must end with the same objects and the same status, and leave nothing once the job is deleted.
 //
-// Each life has a namespace and a controller process of its own, so that many run side by side. The controller reaches the
-// API server through a proxy of this package, which sees each of its requests before the API server does: it answers in its
-// stead, loses the answer, or kills the controller just then.
+// Each scenario has its own namespace and controller process, so that many run at a time. The controller reaches the
+// API server through a proxy of this package, which sees each of its requests before the API server does: it answers instead
+// of the API server, loses the answer, or kills the controller just then.
 package faults

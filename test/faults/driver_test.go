@@ -28,17 +28,17 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// jobName is that of every job: each has a namespace of its own.
+// jobName is the name of every job: each is in its own namespace.
 const jobName = "job"
 
-// driver drives a life.
+// driver drives a scenario.
 type driver struct {
 	t         *testing.T
 	namespace string
 	// step is called before each step, unless it is nil.
 	step func()
-	// events are required: the controller lives on, and is told of each write that it was done. Otherwise an event may be lost,
-	// because the controller tells an event after the write that it is about, once.
+	// events are required: the controller keeps running, and receives the answer to each write. Otherwise an event may be lost,
+	// because the controller emits it once, after the write that it is about.
 	events bool
 	// gang is that of the environment which was seen last.
 	gang string
@@ -47,7 +47,7 @@ type driver struct {
 	held bool
 }
 
-// release gives calm back.
+// release releases calm.
 func (d *driver) release() {
 	if d.held {
 		d.held = false
@@ -71,7 +71,7 @@ func (d *driver) wait(what string, try func(context.Context) error) {
 	}
 }
 
-// truth is what the API server has of the gang, in words: who stands still, the controller or what it looks at?
+// truth describes the gang's objects in the API server, for the message of a timeout.
 func (d *driver) truth() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -125,8 +125,7 @@ func (d *driver) await(what string, want func(*v1.PaddleJob) bool) {
 	})
 }
 
-// awaitRunning waits until the job runs with so many pods ("" for none), after so many restarts of the gang and failures. The
-// kubelets agree.
+// awaitRunning waits until the job runs with these numbers of pods ("" for none), restarts and failures, and the pods agree.
 func (d *driver) awaitRunning(ps, worker string, restarts, failures int32) {
 	d.t.Helper()
 	ready := func(r *v1.ResourceStatus) string {
@@ -159,7 +158,6 @@ func (d *driver) awaitEnvironment() {
 	})
 }
 
-// environmentGang returns the gang that has the environment.
 func (d *driver) environmentGang() (string, error) {
 	object, err := listers[configMaps].ByNamespace(d.namespace).Get(jobName)
 	if err != nil {
@@ -227,7 +225,7 @@ func (d *driver) scale(workers int) {
 	d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(workers) })
 }
 
-// fail has a pod that runs end with an error.
+// fail ends a running pod with an error.
 func (d *driver) fail(pod string) {
 	d.t.Helper()
 	d.hold()
@@ -266,7 +264,7 @@ func (d *driver) hold() {
 	d.t.Cleanup(d.release)
 }
 
-// succeed has every worker that runs end well.
+// succeed ends every running worker with exit code 0.
 func (d *driver) succeed() {
 	d.t.Helper()
 	for _, name := range d.workersThatRun() {
@@ -274,7 +272,7 @@ func (d *driver) succeed() {
 	}
 }
 
-// workersThatRun are the names of the workers that run now, whatever the job's status says.
+// workersThatRun returns the names of the workers that run now, read from the pods and not from the job's status.
 func (d *driver) workersThatRun() (workers []string) {
 	d.t.Helper()
 	d.wait("the list of workers", func(ctx context.Context) error {
@@ -293,11 +291,11 @@ func (d *driver) workersThatRun() (workers []string) {
 	return workers
 }
 
-// squat puts a pod onto each node that the workers may have, past the scheduler and all affinity, so that no worker that
-// waits for a node finds one when the others, so many, end. It returns what takes the pods away. The simulated kubelet
-// deletes by name, so that a worker may be lost with a namesake from before, which the status tells later; then it squats
-// again when as many run.
-func (d *driver) squat(others int) (leave func()) {
+// occupy creates a pod on each node that the workers may use, without the scheduler and any affinity, so that no pending worker
+// finds a node when the others end. It returns what deletes these pods. The simulated kubelet
+// deletes by name, so that a worker may be lost with an earlier pod of its name, which the status reports later. Then occupy
+// starts again when as many run.
+func (d *driver) occupy(others int) (leave func()) {
 	d.t.Helper()
 	for {
 		d.wait(fmt.Sprintf("%d workers to run", others), func(context.Context) error {
@@ -307,7 +305,7 @@ func (d *driver) squat(others int) (leave func()) {
 			return nil
 		})
 		for _, node := range fewNodes() {
-			d.squatOn(node)
+			d.occupyNode(node)
 		}
 		if len(d.workersThatRun()) == others {
 			return d.leave
@@ -316,18 +314,18 @@ func (d *driver) squat(others int) (leave func()) {
 	}
 }
 
-func (d *driver) squatOn(node string) {
+func (d *driver) occupyNode(node string) {
 	d.t.Helper()
 	pods := cluster.Kube.CoreV1().Pods(d.namespace)
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "squatter-on-" + node, Labels: onePerNodeLabels()},
-		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "squatter", Image: "squatter"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "occupies-" + node, Labels: onePerNodeLabels()},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "occupies", Image: "occupies"}}},
 	}
-	d.do("a squatter on "+node, func(ctx context.Context) error {
+	d.do("a pod that occupies "+node, func(ctx context.Context) error {
 		_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 		return butFor(err, apierrors.IsAlreadyExists)
 	})
-	d.wait("the squatter to run", func(ctx context.Context) error {
+	d.wait("the pod that occupies the node to run", func(ctx context.Context) error {
 		found, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
 		if err == nil && (found.Status.Phase != corev1.PodRunning || found.DeletionTimestamp != nil) {
 			err = fmt.Errorf("it is %s, deleted %v", found.Status.Phase, found.DeletionTimestamp)
@@ -336,16 +334,16 @@ func (d *driver) squatOn(node string) {
 	})
 }
 
-// leave takes the squatters away.
+// leave deletes these pods.
 func (d *driver) leave() {
 	d.t.Helper()
-	squatters := metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"}
+	occupying := metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"}
 	pods := cluster.Kube.CoreV1().Pods(d.namespace)
-	d.do("the squatters to leave", func(ctx context.Context) error {
-		return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, squatters)
+	d.do("the deletion of the occupying pods", func(ctx context.Context) error {
+		return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, occupying)
 	})
-	d.wait("the squatters to be gone", func(ctx context.Context) error {
-		left, err := pods.List(ctx, squatters)
+	d.wait("the occupying pods to be gone", func(ctx context.Context) error {
+		left, err := pods.List(ctx, occupying)
 		if err == nil && len(left.Items) > 0 {
 			err = fmt.Errorf("%d are left", len(left.Items))
 		}
@@ -371,8 +369,8 @@ func (d *driver) annotate(pod string, annotations map[string]string) {
 	})
 }
 
-// told is how often each reason of the events about the job was told.
-func (d *driver) told() map[string]int {
+// reported returns how often each reason of the events about the job was emitted.
+func (d *driver) reported() map[string]int {
 	d.t.Helper()
 	counts := map[string]int{}
 	d.wait("the list of events", func(ctx context.Context) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// allowLeases lets controllers elect a leader in the namespace of each life; the shipped rights are for one lease only.
+// allowLeases lets controllers elect a leader in the namespace of each scenario; the shipped permissions are for one lease only.
 func allowLeases(p *live.Plane) error {
 	ctx, name := context.Background(), "leases-of-faults"
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{{
@@ -48,14 +48,14 @@ func electionIn(namespace string) []string {
 }
 
 // works is in the log of a controller that leads.
-const works = "Working on PaddleJobs"
+const works = "Starting workers for PaddleJobs"
 
 // The leader is stopped in the midst of a write. Another takes over and does that write itself; then the stopped one's
-// write arrives, late, and it wakes. It has to end, without any further write, and the life is as if nothing had happened.
-// It is stopped at each kind of write of a life once, and with TEST_ALL at every write of all lives.
+// write arrives, late, and it wakes. It has to end, without any further write, and the scenario ends as the undisturbed one.
+// It is stopped at each kind of write of a scenario once, and with TEST_ALL at every write of all scenarios.
 func TestLeaderIsStopped(t *testing.T) {
 	t.Parallel()
-	for _, l := range someLives("retried") {
+	for _, l := range someScenarios("retried") {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			calm := l.undisturbed(t)
@@ -76,15 +76,15 @@ func TestLeaderIsStopped(t *testing.T) {
 	}
 }
 
-func (l *life) stoppedAt(t *testing.T, calm *past, n int) {
+func (l *scenario) stoppedAt(t *testing.T, calm *past, n int) {
 	t.Helper()
 	space := cluster.NamespaceNamed(t, fmt.Sprintf("stopped-%s-%d", l.name, n))
 	first := startController(t, space, space+"-first", electionIn(space)...)
 	first.awaitLeading(t.Context(), t)
 	second := startController(t, space, space+"-second", electionIn(space)...)
 	sleeper := &sleeper{first: first, second: second, at: n}
-	first.from(sleeper.meddle)
-	l.liveLike(&driver{t: t, namespace: space}, calm)
+	first.from(sleeper.inject)
+	l.runLike(&driver{t: t, namespace: space}, calm)
 	sleeper.judge(t)
 }
 
@@ -117,7 +117,7 @@ type sleeper struct {
 	err     error
 }
 
-func (s *sleeper) meddle(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+func (s *sleeper) inject(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 	s.mu.Lock()
 	awake := s.awake
 	s.mu.Unlock()

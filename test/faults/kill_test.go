@@ -13,11 +13,11 @@ import (
 )
 
 // A controller is killed at each kind of write once: at every second kind the write is not sent, at the others it is
-// done and not answered. With TEST_ALL it does both, at write 1 of a life, at write 2 of another, and so on, until one gets by without
-// having so many, of all lives.
+// done and not answered. With TEST_ALL it does both, at write 1 of a scenario, at write 2 of another, and so on, until a scenario has fewer
+// writes, for all scenarios.
 func TestControllerIsKilledAtWrites(t *testing.T) {
 	t.Parallel()
-	for _, l := range someLives("retried", "elastic", "hosts") {
+	for _, l := range someScenarios("retried", "elastic", "hosts") {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			calm := l.undisturbed(t)
@@ -40,12 +40,12 @@ func TestControllerIsKilledAtWrites(t *testing.T) {
 	}
 }
 
-// kinds returns the numbers of the first write of each kind in a life, without the kinds that the first of the lives has.
-func (l *life) kinds(t *testing.T) (numbers []int) {
+// kinds returns the numbers of the first write of each kind in a scenario, without the kinds that the first of the scenarios has.
+func (l *scenario) kinds(t *testing.T) (numbers []int) {
 	t.Helper()
 	seen := map[string]bool{}
-	if l != lives[0] {
-		for _, words := range lives[0].undisturbed(t).writes {
+	if l != scenarios[0] {
+		for _, words := range scenarios[0].undisturbed(t).writes {
 			seen[words] = true
 		}
 	}
@@ -58,10 +58,10 @@ func (l *life) kinds(t *testing.T) (numbers []int) {
 	return numbers
 }
 
-// further is how many more writes than the undisturbed life's are tried at first.
+// further is how many more writes than the undisturbed scenario's are tried at first.
 const further = 3
 
-func (l *life) killedAtEveryWrite(t *testing.T, calm *past) {
+func (l *scenario) killedAtEveryWrite(t *testing.T, calm *past) {
 	t.Helper()
 	for first, last := 1, len(calm.writes)+further; ; first, last = last+1, last+further {
 		var missed atomic.Int32
@@ -83,8 +83,8 @@ func (l *life) killedAtEveryWrite(t *testing.T, calm *past) {
 	}
 }
 
-// killedAt lives the life under a controller that is killed at its nth write, and reports whether it came to that.
-func (l *life) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) {
+// killedAt runs the scenario under a controller that is killed at its nth write, and reports whether there was one.
+func (l *scenario) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) {
 	t.Helper()
 	c := l.killed(t, calm, fmt.Sprintf("killed-%s-%d-%v", l.name, n, done), done, func(c *call) bool { return c.number == n })
 	writes := c.written()
@@ -96,9 +96,9 @@ func (l *life) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) 
 	return true
 }
 
-// killed lives the life in a namespace under a controller that is killed at a request, which the API server has done or never
-// hears of.
-func (l *life) killed(t *testing.T, calm *past, namespace string, done bool, at func(*call) bool) *controller {
+// killed runs the scenario in a namespace under a controller that is killed at a request, which the API server has done or never
+// receives.
+func (l *scenario) killed(t *testing.T, calm *past, namespace string, done bool, at func(*call) bool) *controller {
 	t.Helper()
 	space := cluster.NamespaceNamed(t, namespace)
 	c := startController(t, space, space)
@@ -109,11 +109,11 @@ func (l *life) killed(t *testing.T, calm *past, namespace string, done bool, at 
 		}
 		c.dieAt(r, api, done)
 	})
-	l.liveLike(&driver{t: t, namespace: space}, calm)
+	l.runLike(&driver{t: t, namespace: space}, calm)
 	return c
 }
 
-// dieAt kills the controller at a request, which the API server has done or never hears of.
+// dieAt kills the controller at a request, which the API server has done or never receives.
 func (c *controller) dieAt(r *http.Request, api http.Handler, done bool) {
 	if done {
 		api.ServeHTTP(httptest.NewRecorder(), r)
@@ -122,15 +122,15 @@ func (c *controller) dieAt(r *http.Request, api http.Handler, done bool) {
 	panic(http.ErrAbortHandler)
 }
 
-// No controller lives to see what became of its first write; or its second is never sent. One life is tried with each, all lives
+// No controller sees the result of its first write, or its second is never sent. One scenario is tried with each, all scenarios
 // with TEST_ALL.
 func TestControllerIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		life string
-		done bool
+		scenario string
+		done     bool
 	}{"after every write": {"retried", true}, "before every other write": {"elastic", false}} {
-		for _, l := range someLives(test.life) {
+		for _, l := range someScenarios(test.scenario) {
 			t.Run(name+" "+l.name, func(t *testing.T) {
 				t.Parallel()
 				calm := l.undisturbed(t)
@@ -142,7 +142,7 @@ func TestControllerIsKilledAgainAndAgain(t *testing.T) {
 					}
 					api.ServeHTTP(w, r)
 				})
-				l.liveLike(&driver{t: t, namespace: space}, calm)
+				l.runLike(&driver{t: t, namespace: space}, calm)
 			})
 		}
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// chance is what differs from life to life and means the same.
+// chance is what differs between runs and has no meaning.
 var chance = []struct {
 	is  *regexp.Regexp
 	now string
@@ -44,14 +44,14 @@ var chance = []struct {
 	{regexp.MustCompile(`"volcano.sh/job-version": "\d+"`), `"version"`},
 	// A worker that succeeds before Volcano starts the gang again stays, with the count of the attempt before.
 	{regexp.MustCompile(`"volcano.sh/job-retry-count": "\d+"`), `"retry count"`},
-	// What a restart was for is known to whoever saw it.
+	// Only a controller that observed a restart knows its reason.
 	{regexp.MustCompile(`"message": "restart \d+( of \d+)?: [^"]*"`), `"message": ""`},
 	// Where one pod's address is a prefix of another's, the launcher is given no ports, and a condition says so.
 	{regexp.MustCompile(`"PADDLE_(SERVERS|TRAINERS)_ENDPOINTS": "[^"]*"`), `"launcher"`},
 	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},
 }
 
-// listers list the objects of each kind that a namespace can have, as informers see them: many lives look often.
+// listers list the objects of each kind that a namespace can have, as informers see them: many scenarios read them often.
 var listers = map[schema.GroupVersionResource]cache.GenericLister{}
 
 // Kinds that the driver looks at.
@@ -125,7 +125,7 @@ func objects(namespace string) (map[string]string, error) {
 	return all, nil
 }
 
-// essence is an object's kind and name, and its text.
+// essence returns an object's kind and name, and its text.
 func essence(object *unstructured.Unstructured) (key, text string, err error) {
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
@@ -162,16 +162,16 @@ func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) 
 const (
 	// lookEvery is how long there is between two looks at every kind.
 	lookEvery = 500 * time.Millisecond
-	// settledAfter is how long nothing changes in a namespace that is settled. The status that a life waits for before has all
+	// settledAfter is how long nothing changes in a namespace that is settled. The status that a scenario waits for before has all
 	// changes that the controller put off.
 	settledAfter = 3 * time.Second
-	// askEvery is how long there is between two questions about one object. Many lives ask.
+	// askEvery is how long there is between two questions about one object. Many scenarios ask.
 	askEvery = 200 * time.Millisecond
 	// patience is generous: what is waited for takes seconds.
 	patience = 3 * time.Minute
 )
 
-// look looks at everything in the namespace until it is as wanted, and returns what was seen last.
+// look reads all objects of the namespace until they are as expected, and returns the last state.
 func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]string, found bool) {
 	d.t.Helper()
 	err := wait.PollUntilContextTimeout(d.t.Context(), lookEvery, patience, true, func(context.Context) (bool, error) {
@@ -182,7 +182,7 @@ func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]
 	return last, err == nil
 }
 
-// settled is what is in the namespace once nothing changes any more.
+// settled returns what is in the namespace once nothing changes any more.
 func (d *driver) settled() map[string]string {
 	d.t.Helper()
 	var last map[string]string

@@ -23,23 +23,23 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// proxy stands between one controller and the API server.
+// proxy is between one controller and the API server.
 type proxy struct {
 	server *httptest.Server
 	// api answers as the API server does.
 	api http.Handler
 
 	mu     sync.Mutex
-	meddle meddler
-	// writes are those that came so far, in words.
+	inject injector
+	// writes are those so far, as method and resource.
 	writes []string
 	// cut ends all watches.
 	cut     context.CancelFunc
 	watches context.Context //nolint:containedctx // it is that of many requests
 }
 
-// meddler answers a request in the API server's stead, or has the API server do it.
-type meddler func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler)
+// injector answers a request instead of the API server, or has the API server answer it.
+type injector func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler)
 
 // undisturbed has the API server answer.
 func undisturbed(_ *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
@@ -54,12 +54,12 @@ func newProxy(t *testing.T) *proxy {
 	target, err := url.Parse(admin.Host)
 	require.NoError(t, err)
 	silent := log.New(io.Discard, "", 0)
-	p := &proxy{meddle: undisturbed, api: &httputil.ReverseProxy{
+	p := &proxy{inject: undisturbed, api: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorLog:      silent,
-		// As if nobody stood between.
+		// As if there were no proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}}
 	p.watches, p.cut = context.WithCancel(context.Background())
@@ -81,7 +81,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.writes = append(p.writes, c.words)
 		c.number = len(p.writes)
 	}
-	meddle, watches := p.meddle, p.watches
+	inject, watches := p.inject, p.watches
 	p.mu.Unlock()
 	if c.watch {
 		ctx, stop := context.WithCancel(r.Context())
@@ -89,7 +89,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(watches, stop)()
 		r = r.WithContext(ctx)
 	}
-	meddle(c, w, r, p.api)
+	inject(c, w, r, p.api)
 }
 
 // cutWatches breaks every watch that is open.
@@ -101,20 +101,20 @@ func (p *proxy) cutWatches() {
 }
 
 // from replaces what answers requests from now on.
-func (p *proxy) from(meddle meddler) {
+func (p *proxy) from(inject injector) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.meddle = meddle
+	p.inject = inject
 }
 
-// written are the writes that came so far, in words.
+// written returns the writes so far, as method and resource.
 func (p *proxy) written() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.writes...)
 }
 
-// kubeconfig is the path of a kubeconfig with the controller's rights that leads through the proxy.
+// kubeconfig returns the path of a kubeconfig with the controller's permissions that leads through the proxy.
 func (p *proxy) kubeconfig(t *testing.T) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(cluster.ComponentKubeconfig(sandbox.Controller))
@@ -128,7 +128,7 @@ func (p *proxy) kubeconfig(t *testing.T) string {
 	return path
 }
 
-// call is a request of a controller, as far as this package tells them apart.
+// call is a request of a controller, as far as this package distinguishes them.
 type call struct {
 	// words are the method and the resource, such as "PUT paddlejobs/status".
 	words string

@@ -15,9 +15,9 @@ import (
 // The watches break when the controller writes, so that what comes of it is not seen as it comes; or some of it is seen later than the rest.
 func TestWatchesThatBreak(t *testing.T) {
 	t.Parallel()
-	disturbed(t, someLives("retried"), true, map[string]func(*controller) meddler{
-		"cut":               func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
-		"gone":              func(c *controller) meddler { return c.cuts(gone(), 6) },
+	disturbed(t, someScenarios("retried"), true, map[string]func(*controller) injector{
+		"cut":               func(c *controller) injector { return c.cuts(undisturbed, 4, 12) },
+		"gone":              func(c *controller) injector { return c.cuts(gone(), 6) },
 		"late":              late("GET paddlejobs", "GET jobs", "GET podgroups", "GET configmaps", "GET pods"),
 		"late PaddleJobs":   late("GET paddlejobs"),
 		"late Volcano Jobs": late("GET jobs"),
@@ -25,9 +25,9 @@ func TestWatchesThatBreak(t *testing.T) {
 	})
 }
 
-// cuts ends every watch at some of the controller's writes, and meddles with the attempts to go on with one. They are few:
-// whoever watches waits longer each time before it tries again.
-func (c *controller) cuts(with meddler, at ...int) meddler {
+// cuts ends every watch at some of the controller's writes, and interferes with the attempts to resume one. They are few: a client
+// waits longer before each attempt.
+func (c *controller) cuts(with injector, at ...int) injector {
 	return func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 		if call.write && slices.Contains(at, call.number) {
 			c.cutWatches()
@@ -40,18 +40,17 @@ func (c *controller) cuts(with meddler, at ...int) meddler {
 	}
 }
 
-// gone tells whoever wants to go on with a watch that the past is forgotten, so that it is listed again; the watch that
-// follows the list is let be.
-func gone() meddler {
+// gone answers the attempt to resume a watch with 410 Gone, so that the client lists again. The watch after the list is not changed.
+func gone() injector {
 	var mu sync.Mutex
-	told := map[string]bool{}
+	answered := map[string]bool{}
 	return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 		version := r.URL.Query().Get("resourceVersion")
 		mu.Lock()
-		tell := version != "" && version != "0" && !told[c.words]
-		told[c.words] = tell
+		answer := version != "" && version != "0" && !answered[c.words]
+		answered[c.words] = answer
 		mu.Unlock()
-		if tell {
+		if answer {
 			answers(http.StatusGone, metav1.StatusReasonExpired)(c, w, r, api)
 			return
 		}
@@ -64,8 +63,8 @@ func gone() meddler {
 const lateness = 1500 * time.Millisecond
 
 // late lets the controller see changes of some kinds late.
-func late(kinds ...string) func(*controller) meddler {
-	return func(*controller) meddler {
+func late(kinds ...string) func(*controller) injector {
+	return func(*controller) injector {
 		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 			if !c.watch || !slices.Contains(kinds, c.words) {
 				api.ServeHTTP(w, r)

@@ -3,11 +3,11 @@
 // Package gangs watches from outside, through the API, how gangs are bound on a sandbox of 500 nodes, or of 100 unless
 // everything is tested; it holds tests only.
 //
-// TestGangsAreBoundWhole hands 200 jobs, or 40, of many kinds to the shipped components at once, more than there is room for. It
-// waits until each gang is bound or says why it waits, lets those end that run, and goes on until each gang was bound.
-// Pods run until then, so that the cluster is full however slow the machine is; some jobs fit no rack and may not leave
-// one, so that there are pods that wait all the time. Nothing is slept for or polled: all comes from two watches, on pods
-// and on PodGroups.
+// TestGangsAreBoundWhole submits 200 jobs, or 40, of many kinds at once to the shipped components. The cluster has less free
+// capacity than they request. The test waits until each gang is bound or has a reason why it waits. Then it lets the running pods
+// end, until each gang was bound. Pods run until then, so that the cluster is full however slow the machine is. Some jobs fit no
+// rack and may not leave one, so that some pods always wait. The test does not sleep or poll: it reads two watches, on pods and on
+// PodGroups.
 //
 // # What is judged, and by which clock
 //
@@ -22,12 +22,12 @@
 //     left the rest to a later session.
 //   - A node that holds more than it has; a pod that is bound to no node and has status.nominatedNodeName.
 //
-// A gang that was partly bound for more than 5 seconds, both by the arrival of the watch's events and by the API server's stamps
-// in the condition PodScheduled, is a fault if it was overtaken: if another gang began at least 5 seconds after it and was whole
-// first. If nobody overtook it, the API server was slow for all, which is only logged, up to a minute.
+// It is also a fault if a gang was partly bound for more than 5 seconds and was overtaken: another gang began at least 5 seconds
+// later and was whole first. The 5 seconds count by the arrival of the watch's events, and by the API server's timestamps in the
+// condition PodScheduled. If no gang overtook it, the API server was slow for all, which is only logged, up to a minute.
 //
-// Placement is judged where the past is known exactly, while nothing has ended yet: a gang of Paddle's whose minimum is
-// spread over racks although one had room for all of it, even after everything that was bound before it was whole and all
-// gangs that were placed in the same session or in an earlier one, is a fault. A session says its name in the condition
-// Scheduled of the PodGroups that it placed. Pods beyond the minimum are not judged: other gangs' minimums go before them.
+// Placement is checked while no pod has finished, because the free capacity is known exactly then. It is a fault if the minimum of a
+// Paddle gang is spread over racks although one rack had enough free capacity. Pods that were bound before the gang was whole, and
+// gangs that were placed in the same or an earlier session, count as used capacity. The condition Scheduled of a PodGroup names the
+// session that placed it. Pods beyond the minimum are not checked: other gangs' minimums go before them.
 package gangs

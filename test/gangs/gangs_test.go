@@ -31,7 +31,7 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	p.submit(t, all)
 	r.await(t, p, "each gang to be bound or to say why it waits", func() error { return r.settled(all) })
 	s := r.summary(t, p, all)
-	require.NotEmpty(t, s.waiting, "there is room for all of them")
+	require.NotEmpty(t, s.waiting, "the cluster has capacity for all of them")
 	for !r.releaseWhole(t, p, all) {
 	}
 	// A session writes conditions when it closes, after its pods were bound.
@@ -42,7 +42,7 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	s.judge(t, p)
 }
 
-// submit makes the jobs as fast as the API server takes them.
+// submit creates the jobs as fast as the API server takes them.
 func (p *plane) submit(t *testing.T, all []job) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())
@@ -63,7 +63,7 @@ func (p *plane) submit(t *testing.T, all []job) {
 	require.NoError(t, group.Wait())
 }
 
-// settled says which gangs are neither bound nor say why they wait. Reasons of gangs on their way do not count.
+// settled returns an error with the gangs that are neither bound nor have a reason why they wait. Transient reasons do not count.
 func (r *recorder) settled(all []job) error {
 	byJob := r.byJob()
 	var errs []error
@@ -192,7 +192,7 @@ func topology() *sandbox.Topology {
 	}
 }
 
-// plane is a sandbox with what the test needs to know of it.
+// plane is a sandbox with its nodes.
 type plane struct {
 	*live.Plane
 	nodes []corev1.Node

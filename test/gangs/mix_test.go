@@ -21,10 +21,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// kind is a kind of job, of which there are some.
+// kind is a kind of job. count is how many of 200 jobs are of it.
 type kind struct {
-	name string
-	// count is of 200 jobs.
+	name  string
 	count int
 	// others are jobs that are not Paddle's. oneRack are those that may not leave a rack, tooWide those of them that fit none.
 	others, oneRack, tooWide bool
@@ -39,8 +38,8 @@ type job struct {
 	raw    *vcbatch.Job
 }
 
-// mix are all kinds. They ask for more GPUs together than the 4000 that there are, or the 800 of a fifth. What runs in a node and what fits a rack
-// of ten nodes can be seen from the names: servers + workers x GPUs of each.
+// mix returns all kinds. Together they request more than the 4000 GPUs of the cluster, or the 800 of a fifth. The names show what
+// fits a node, and a rack of ten nodes: servers + workers x GPUs of each.
 func mix(t *testing.T) []*kind {
 	t.Helper()
 	var ctr vcbatch.Job
@@ -79,7 +78,7 @@ func mix(t *testing.T) []*kind {
 	}
 }
 
-// inOneRack gives a job so many trainers, with a node for each, that may not leave a rack.
+// inOneRack gives a job a number of trainers, each with a node, that may not leave a rack.
 func inOneRack(trainers int32) func(*vcbatch.Job) {
 	return func(j *vcbatch.Job) {
 		j.Spec.MinAvailable, j.Spec.Tasks[1].Replicas = 2+trainers, trainers
@@ -88,7 +87,7 @@ func inOneRack(trainers int32) func(*vcbatch.Job) {
 	}
 }
 
-// notPaddles is a job of four pods that nothing marks as Paddle's.
+// notPaddles returns a job of four pods that nothing marks as Paddle's.
 func notPaddles() *vcbatch.Job {
 	pods := role(4, 8, 8).Template
 	pods.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -129,7 +128,7 @@ func rawJob(like *vcbatch.Job, changes ...func(*vcbatch.Job)) func(string) job {
 	}
 }
 
-// role is pods of so many cores and GPUs, which run until they are told otherwise.
+// role is pods with a number of cores and GPUs, which run until the test ends them.
 func role(replicas, cores, gpus int) *v1.ResourceSpec {
 	r := &v1.ResourceSpec{Replicas: int32(replicas)}
 	r.Template.Annotations = forever()
@@ -149,8 +148,8 @@ func asks(cores, gpus int) corev1.ResourceRequirements {
 
 func forever() map[string]string { return map[string]string{sandbox.AnnotationRunFor: "forever"} }
 
-// mixed are all jobs, in an order that mixes the kinds and is always the same. Those that wait for ever come first, so that
-// their pods are let in.
+// mixed returns all jobs, in an order that mixes the kinds and is always the same. Those that never fit come first, so that
+// the queue admits their pods.
 func mixed(kinds []*kind) []job {
 	var all []job
 	for i, k := range kinds {

@@ -27,7 +27,7 @@ import (
 // conditionPaddleScheduled is the plugin's own condition on the PodGroups of Paddle jobs.
 const conditionPaddleScheduled = "PaddleScheduled"
 
-// recorder keeps what the API server tells of pods and PodGroups. It is safe for concurrent use.
+// recorder keeps what the watches report of pods and PodGroups. It is safe for concurrent use.
 type recorder struct {
 	mu    sync.Mutex
 	gangs map[string]*gang // by the PodGroup's name
@@ -36,13 +36,13 @@ type recorder struct {
 	// sessions numbers those that placed gangs, in the order in which they ended.
 	sessions map[string]int
 	uses     []use
-	// faults are what is wrong on sight.
+	// faults are those that a single event shows.
 	faults []string
 	// changed holds one token after anything has changed.
 	changed chan struct{}
 }
 
-// podSeen is what was last told of a pod.
+// podSeen is the last observed state of a pod.
 type podSeen struct {
 	name, gang, task, node string
 	refused                string
@@ -73,7 +73,7 @@ func (r *recorder) take(event watch.Event, arrived time.Time) {
 	}
 }
 
-// gang is that of a PodGroup. Pods and PodGroups come by two watches, so either may come first.
+// gang returns the gang of a PodGroup. Pods and PodGroups are watched separately, so either may be seen first.
 func (r *recorder) gang(name string) *gang {
 	if r.gangs[name] == nil {
 		r.gangs[name] = &gang{name: name, pods: map[string]int{}}
@@ -147,8 +147,8 @@ func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
 	}
 }
 
-// placedBefore are the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts on their room
-// from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
+// placedBefore returns the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts their
+// capacity as used from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
 func (r *recorder) placedBefore(g *gang) map[string]bool {
 	placed := map[string]bool{}
 	for name, other := range r.gangs {
@@ -157,7 +157,7 @@ func (r *recorder) placedBefore(g *gang) map[string]bool {
 	return placed
 }
 
-// list is all gangs, by name.
+// list returns all gangs, by name.
 func (r *recorder) list() []*gang {
 	var gangs []*gang
 	for _, g := range r.gangs {
@@ -176,7 +176,7 @@ func conditionOf(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// indexOf is a pod's number in its task.
+// indexOf returns a pod's number in its task.
 func indexOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[vcbatch.TaskIndex])
 	if err != nil {
@@ -185,7 +185,7 @@ func indexOf(pod *corev1.Pod) int {
 	return index
 }
 
-// versionOf is an object's place in the order of all that happened: the API server has one etcd, which gives a number to
+// versionOf returns an object's place in the order of all that happened: the API server has one etcd, which gives a number to
 // each write.
 func versionOf(object metav1.Object) uint64 {
 	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
@@ -196,7 +196,7 @@ func versionOf(object metav1.Object) uint64 {
 }
 
 // follow hands every event of pods and PodGroups to the recorder, from a time when there are none of them, until the test
-// ends. A watch that breaks goes on where it was.
+// ends. A watch that breaks is resumed.
 func (r *recorder) follow(t *testing.T, p *plane) {
 	t.Helper()
 	pods, err := p.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})

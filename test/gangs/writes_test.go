@@ -42,7 +42,7 @@ rules:
 // waiting is a load of gangs that wait on a busy cluster.
 type waiting struct {
 	gangs, pods int // that are in each gang
-	nodes       int // which have room for most of a gang, but not for one
+	nodes       int // which hold most of a gang, but not a whole one
 	rounds      int // of pods that come and go
 	// atLeast is for how long pods come and go; rounds are then as many as it takes.
 	atLeast time.Duration
@@ -68,7 +68,7 @@ func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 	if live.All() {
 		load = large
 	}
-	var stock, ours [2]writes
+	var stock, paddle [2]writes
 	t.Run("side by side", func(t *testing.T) {
 		t.Run("stock Volcano", func(t *testing.T) {
 			t.Parallel()
@@ -76,26 +76,26 @@ func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 		})
 		t.Run("with the plugin", func(t *testing.T) {
 			t.Parallel()
-			ours = load.run(t, false)
+			paddle = load.run(t, false)
 		})
 	})
 	if t.Failed() {
 		return
 	}
-	t.Logf("%d gangs of %d pods: stock Volcano %v; with the plugin %v", load.gangs, load.pods, stock, ours)
+	t.Logf("%d gangs of %d pods: stock Volcano %v; with the plugin %v", load.gangs, load.pods, stock, paddle)
 	for i, part := range []string{"until each pod was written once", "while other pods came and went"} {
-		t.Logf("%s: stock Volcano %v, with the plugin %v", part, stock[i], ours[i])
+		t.Logf("%s: stock Volcano %v, with the plugin %v", part, stock[i], paddle[i])
 	}
-	require.GreaterOrEqual(t, ours[0].status, load.gangs*load.pods, "each pod is told once that it waits")
-	require.Less(t, ours[1].status, load.gangs*load.pods, "pods are not written again as amounts change")
-	require.LessOrEqual(t, ours[0].status+ours[1].status, stock[0].status+stock[1].status, "writes of pods' status")
-	require.LessOrEqual(t, ours[0].events+ours[1].events, stock[0].events+stock[1].events, "writes of events")
+	require.GreaterOrEqual(t, paddle[0].status, load.gangs*load.pods, "each pod gets one condition that it waits")
+	require.Less(t, paddle[1].status, load.gangs*load.pods, "pods are not written again as amounts change")
+	require.LessOrEqual(t, paddle[0].status+paddle[1].status, stock[0].status+stock[1].status, "writes of pods' status")
+	require.LessOrEqual(t, paddle[0].events+paddle[1].events, stock[0].events+stock[1].events, "writes of events")
 }
 
-// run gives what a scheduler writes until each pod of the gangs was written once, and then while other pods come and go.
+// run returns the writes of a scheduler until each pod of the gangs was written once, and then while other pods come and go.
 func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	t.Helper()
-	name := map[bool]string{true: "stock", false: "ours"}[stock]
+	name := map[bool]string{true: "stock", false: "paddle"}[stock]
 	folder, err := filepath.Abs("../../_output/test-gangs-writes-" + name)
 	require.NoError(t, err)
 	args, log, err := audit.Prepare(folder+"-audit", writesPolicy)
@@ -130,7 +130,7 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	}
 
 	w.submit(t, p)
-	p.Await(t, "each pod to be told that it waits", func(ctx context.Context) error {
+	p.Await(t, "each pod to have a condition that it waits", func(ctx context.Context) error {
 		pods, err := p.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "paddle-res-type"})
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 				t.Fatalf("pod %s is bound", pods.Items[i].Name)
 			}
 			if conditionOf(&pods.Items[i]).Status != corev1.ConditionFalse {
-				return fmt.Errorf("nothing is said of pod %s", pods.Items[i].Name)
+				return fmt.Errorf("pod %s has no condition", pods.Items[i].Name)
 			}
 		}
 		return nil
@@ -154,7 +154,7 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	return parts
 }
 
-// submit makes the gangs, of one GPU for each pod, as pods with PodGroups that have no minResources: these are let in
+// submit creates the gangs, of one GPU for each pod, as pods with PodGroups that have no minResources: these are admitted
 // however full the cluster is.
 func (w waiting) submit(t *testing.T, p *live.Plane) {
 	t.Helper()

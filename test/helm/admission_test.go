@@ -26,9 +26,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// That nothing is refused shows that the shipped rights are enough only if the sandbox gives no other rights. This test is the first:
-// others install other rights.
-func TestSandboxGivesTheShippedRightsAndNoOthers(t *testing.T) {
+// That nothing is refused shows that the shipped permissions are enough only if the sandbox gives no other permissions. This test is the first:
+// others install other permissions.
+func TestSandboxGrantsTheShippedPermissionsAndNoOthers(t *testing.T) {
 	for file, account := range map[string]rbacv1.Subject{
 		"v1/operator.yaml":  {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
 		"v1/scheduler.yaml": {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: volcanoScheduler},
@@ -39,14 +39,14 @@ func TestSandboxGivesTheShippedRightsAndNoOthers(t *testing.T) {
 			if kind := object.GetKind(); !forUsers && (kind == "ClusterRole" || kind == "Role") {
 				role := &rbacv1.ClusterRole{}
 				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
-				addRights(want, role.Rules)
+				addPermissions(want, role.Rules)
 			}
 		}
 		require.Equal(t, want, granted(t, account), file)
 	}
 }
 
-// guarded makes a namespace in which Pod Security admission enforces a standard.
+// guarded creates a namespace in which Pod Security admission enforces a standard.
 func guarded(t *testing.T, name, standard string) string {
 	t.Helper()
 	namespace := cluster.NamespaceNamed(t, name)
@@ -72,11 +72,11 @@ func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *core
 //nolint:tparallel // tests that stop the controller come later
 func TestJobsOfUsers(t *testing.T) {
 	t.Run("pods are held to the namespace's standard", testPodsAreHeldToTheNamespacesStandard)
-	t.Run("our parts of pods keep the restricted standard", testOurPartsOfPodsKeepTheRestrictedStandard)
+	t.Run("added parts of pods keep the restricted standard", testAddedPartsOfPodsKeepTheRestrictedStandard)
 	t.Run("no value of a job is logged", testNoValueOfAJobIsLogged)
 }
 
-// Whoever may create PaddleJobs gets no more out of the controllers' rights than pods of their own would be allowed.
+// The controllers' permissions allow a user who may create PaddleJobs no pod that the user may not create.
 func testPodsAreHeldToTheNamespacesStandard(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*paddlev1.PaddleJob, *corev1.PodSpec){
@@ -121,8 +121,8 @@ func kubectlPaddle(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// What we add to a user's pods keeps the strictest standard.
-func testOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
+// What the controller adds to a user's pods keeps the strictest standard.
+func testAddedPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
 	t.Parallel()
 	namespace := guarded(t, "restricted", "restricted")
 	pair(t, namespace, func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
@@ -139,7 +139,7 @@ func testOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
 
 const canary = "canary-do-not-log-me"
 
-// What users put into their jobs is theirs: it is in no log of ours, also not in one that tells much.
+// No log of these programs contains what users put into their jobs, also not at a high verbosity.
 func testNoValueOfAJobIsLogged(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.NamespaceNamed(t, "canary")
@@ -163,7 +163,7 @@ func testNoValueOfAJobIsLogged(t *testing.T) {
 		log, err := os.ReadFile(cluster.Logs(component))
 		require.NoError(t, err)
 		require.Contains(t, string(log), namespace, "the log is about the job")
-		require.Contains(t, string(log), word, "the log tells much")
+		require.Contains(t, string(log), word, "the log is verbose")
 		at := strings.Index(string(log), canary)
 		require.Negative(t, at, "the log of %s holds it: %s", component, string(log)[max(at-300, 0):max(at, 0)])
 	}

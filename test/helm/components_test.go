@@ -26,7 +26,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// kubeconfig is a file with the rights of a service account and no others.
+// kubeconfig returns a file with the permissions of a service account and no others.
 func kubeconfig(t *testing.T, namespace, account string) string {
 	t.Helper()
 	token, err := cluster.Kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
@@ -48,7 +48,7 @@ func deployed(t *testing.T, namespace, name string) *appsv1.Deployment {
 	return d
 }
 
-// freePort is an address of this machine that nobody listens on.
+// freePort returns an address of this machine on which no process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func freePort(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// startController runs the controller as its Deployment in the cluster says, with the rights of its account there, and returns
+// startController runs the controller as its Deployment in the cluster says, with the permissions of its account there, and returns
 // where it serves metrics.
 func startController(t *testing.T, name string) (metrics string) {
 	t.Helper()
@@ -73,7 +73,7 @@ func startController(t *testing.T, name string) (metrics string) {
 	return metrics
 }
 
-// startScheduler runs a scheduler as its Deployment in the cluster says, with the rights of its account there, and returns where it
+// startScheduler runs a scheduler as its Deployment in the cluster says, with the permissions of its account there, and returns where it
 // serves metrics.
 func startScheduler(t *testing.T, namespace, name string) (metrics string) {
 	t.Helper()
@@ -121,7 +121,7 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 		require.NoError(t, err)
 		return got.Status.Token
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nobody can verify it
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the certificate is self-signed
 	t.Cleanup(client.CloseIdleConnections)
 	url := "https://" + address + "/metrics"
 	cluster.Await(t, "metrics to be served", func(ctx context.Context) error {
@@ -155,7 +155,7 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 const monitored = "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus,prometheusRule.enabled=true,dashboards.enabled=true," +
 	"networkPolicy.enabled=true,networkPolicy.from[0].namespaceSelector.matchLabels.name=monitoring"
 
-// prometheus makes the account of a Prometheus, which may get the URL /metrics as kube-prometheus allows its own.
+// prometheus creates the account of a Prometheus, which may get the URL /metrics as kube-prometheus allows its own.
 func prometheus(t *testing.T) string {
 	t.Helper()
 	const name = "prometheus-k8s"

@@ -105,7 +105,7 @@ var (
 	matcher   = regexp.MustCompile(`(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
 )
 
-// served are the values of each label of each metric.
+// served returns the values of each label of each metric.
 func served(samples map[string]float64) map[string]map[string][]string {
 	all := map[string]map[string][]string{}
 	for sample := range samples {
@@ -120,7 +120,7 @@ func served(samples map[string]float64) map[string]map[string][]string {
 	return all
 }
 
-// faults are what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
+// faults returns what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
 // label must be there, and where a label must be one value, that value.
 func faults(samples map[string]float64, queries []query) (wrong []string) {
 	values := served(samples)
@@ -142,7 +142,7 @@ func faults(samples map[string]float64, queries []query) (wrong []string) {
 			}
 			asked = true
 			if values[name] == nil {
-				say("nobody serves %s", name)
+				say("no program serves %s", name)
 				continue
 			}
 			labels = append(labels, slices.Collect(maps.Keys(values[name]))...)
@@ -186,7 +186,7 @@ func TestFaultsOfQueries(t *testing.T) {
 		`max by (phase) (jobs{job=~".*"}) > 0.5`:                                            nil,
 		`histogram_quantile(0.9, sum by (le, result) (rate(took_bucket{result="ok"}[5m])))`: nil,
 		`sum(increase(errors[1h])) == 0 or absent(errors)`:                                  nil,
-		`rate(error[5m])`:             {"x: nobody serves error"},
+		`rate(error[5m])`:             {"x: no program serves error"},
 		`jobs{state="Running"}`:       {"x: jobs has no label state"},
 		`jobs{phase="Gone"}`:          {"x: phase of jobs is never Gone"},
 		`jobs{phase=~"Gone|Running"}`: nil,
@@ -224,5 +224,5 @@ func TestDashboardsAndAlertsOfTheChart(t *testing.T) {
 
 	groups, _, err := unstructured.NestedSlice(render(t, "prometheusRule.enabled=true")["PrometheusRule "+system+"/paddle-volcano"].Object, "spec", "groups")
 	require.NoError(t, err)
-	require.Len(t, groups, 1, "where there is no scheduler of ours nobody is told that it is missing")
+	require.Len(t, groups, 1, "without paddle-scheduler no alert says that it is missing")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helm tests the chart of deploy/helm: what it renders, and what becomes of a sandbox when it is installed, changed and
-// removed there, with its rights in force. Nothing but tests lives here.
+// Package helm tests the chart of deploy/helm: what it renders, and its installation, upgrade and removal on a sandbox, with the
+// permissions that it grants.
 package helm

@@ -66,7 +66,7 @@ func awaitRestart(t *testing.T, namespace, name string) {
 	})
 }
 
-// running is what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
+// running returns what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
 func running(t *testing.T, namespace string) []string {
 	t.Helper()
 	var all []string
@@ -127,20 +127,20 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	must(t, install...)
 	requireAlone(t, volcanos)
 	schedulers := startScheduler(t, volcanoSystem, "in place")
-	rights := cluster.NamespaceNamed(t, "rights")
-	leave(t, rights, "testdata/left.yaml")
+	permissions := cluster.NamespaceNamed(t, "permissions")
+	leave(t, permissions, "testdata/left.yaml")
 	metrics := startController(t, "installed")
 	unharmed()
 	readMetrics := requireGuardedMetrics(t, metrics)
-	useRights(t, rights)
-	submit(t, rights, "placed")
-	requireScheduledBy(t, rights, "placed", "volcano")
-	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(rights).Delete(t.Context(), "placed", metav1.DeleteOptions{}))
+	usePermissions(t, permissions)
+	submit(t, permissions, "placed")
+	requireScheduledBy(t, permissions, "placed", "volcano")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(permissions).Delete(t.Context(), "placed", metav1.DeleteOptions{}))
 	requireServed(t, readMetrics(), append(dashboard(t, "controller.json"), alerts(t, "paddle-controller")...))
 	requireServed(t, readOpen(t, schedulers), append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
 	stop("installed")
 	stop("in place")
-	requireRightsAreUsed(t)
+	requirePermissionsAreUsed(t)
 	unharmed()
 
 	// One namespace, and its own scheduler, with Volcano's back; the API is brought up to date.
@@ -149,13 +149,13 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	must(t, "upgrade", release, chart, "--set", images, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
 	require.Equal(t, shown, columns(t))
 	startController(t, "of one namespace")
-	requireTheWayBack(t, volcanos, volcanosBefore)
+	requireRollback(t, volcanos, volcanosBefore)
 	require.NoError(t, cluster.StartComponent(sandbox.Scheduler))
 	startScheduler(t, system, "beside")
 	unharmed()
 	submit(t, namespace, "second")
 	requireScheduledBy(t, namespace, "second", "paddle")
-	requireNoQuarrel(t, namespace)
+	requireNoConflict(t, namespace)
 	requireNothingForbidden(t, "of one namespace", "beside")
 	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "second", metav1.DeleteOptions{}))
 	cluster.Await(t, "the other jobs to be gone", func(context.Context) error {
@@ -240,7 +240,7 @@ const theCRD = "paddlejobs.batch.paddlepaddle.org"
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// columns are what kubectl get pdj shows.
+// columns returns what kubectl get pdj shows.
 func columns(t *testing.T) []any {
 	t.Helper()
 	crd, err := cluster.Dynamic.Resource(crds).Get(t.Context(), theCRD, metav1.GetOptions{})
@@ -252,7 +252,7 @@ func columns(t *testing.T) []any {
 	return shown
 }
 
-// loseColumns makes the API an older one.
+// loseColumns replaces the CRD by an older version.
 func loseColumns(t *testing.T) {
 	t.Helper()
 	patch := []byte(`[{"op": "remove", "path": "/spec/versions/0/additionalPrinterColumns"}]`)
@@ -271,8 +271,8 @@ func requireScheduledBy(t *testing.T, namespace, job, scheduler string) {
 	}
 }
 
-// requireNoQuarrel has a job wait that fits nowhere, and sees that the two schedulers do not write over each other about it.
-func requireNoQuarrel(t *testing.T, namespace string) {
+// requireNoConflict submits a job that never fits, and checks that the two schedulers do not overwrite each other's status of it.
+func requireNoConflict(t *testing.T, namespace string) {
 	t.Helper()
 	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "waits"}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 1}}}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{
@@ -290,13 +290,13 @@ func requireNoQuarrel(t *testing.T, namespace string) {
 			return "", err
 		}
 		if len(group.Status.Conditions) == 0 {
-			return "", errors.New("nobody has said yet why it waits")
+			return "", errors.New("it has no condition yet that says why it waits")
 		}
 		return group.ResourceVersion, nil
 	}
 	cluster.Await(t, "a scheduler to say why the job waits", func(ctx context.Context) error { _, err := version(ctx); return err })
 	last, since := "", 0
-	cluster.Await(t, "five cycles in which nobody writes about the job", func(ctx context.Context) error {
+	cluster.Await(t, "five cycles without a write about the job", func(ctx context.Context) error {
 		now, err := version(ctx)
 		if err != nil {
 			return err
@@ -316,7 +316,7 @@ func requireNoQuarrel(t *testing.T, namespace string) {
 	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 }
 
-// requireNothingForbidden looks into the logs of components.
+// requireNothingForbidden checks that no log of a component contains a denied request.
 func requireNothingForbidden(t *testing.T, components ...string) {
 	t.Helper()
 	for _, component := range components {

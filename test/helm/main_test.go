@@ -32,8 +32,8 @@ const (
 	images = "image.registry=registry.example.com/paddle"
 )
 
-// Who the components are to the API server. The release's scheduler works in place of Volcano's; the sandbox's, which is there
-// first and makes the queues, has the same rights under Volcano's name.
+// Who the components are to the API server. The release's scheduler replaces Volcano's; the sandbox's, which is there
+// first and makes the queues, has the same permissions under Volcano's name.
 const (
 	controllerUser = "system:serviceaccount:paddle-system:paddle-controller-manager"
 	schedulerUser  = "system:serviceaccount:volcano-system:paddle-scheduler"
@@ -50,7 +50,7 @@ rules:
 - level: None
 `
 
-// plane is a sandbox with our parts as the plain manifests install them.
+// plane is a sandbox with the programs of this project as the plain manifests install them.
 type plane struct {
 	*live.Plane
 	objects *manifests.Client
@@ -81,7 +81,7 @@ func run(m *testing.M) int {
 	return live.Main(m, sandbox.Options{
 		StateDir: root + "/_output/test-helm", Progress: os.Stderr, WorkerRunFor: 2 * time.Second, ControllerArgs: []string{"-v=4"},
 		Args: map[string][]string{
-			// Where owners are protected, as in OpenShift, more rights are needed.
+			// Where owners are protected, as in OpenShift, more permissions are needed.
 			sandbox.APIServer: append(args, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"),
 		},
 	}, func(p *live.Plane) (err error) {

@@ -119,7 +119,7 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 	}
 }
 
-// migrationShell gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
+// migrationShell runs commands in a folder with the layout of a clone. Their output must be want, unless it is nil.
 func migrationShell(t *testing.T) func(t *testing.T, command string, want []string) {
 	t.Helper()
 	needKubectl(t)
@@ -136,7 +136,7 @@ func migrationShell(t *testing.T) func(t *testing.T, command string, want []stri
 	}
 }
 
-// migrationGuide are the commands of deploy/docs/how-to/migrate.md for paddle-operator's users, each on one line.
+// migrationGuide returns the commands of deploy/docs/how-to/migrate.md for paddle-operator's users, each on one line.
 func migrationGuide(t *testing.T) (forget, remove, update, byHelm, byKubectl string) {
 	t.Helper()
 	text, err := os.ReadFile(root + "/deploy/docs/how-to/migrate.md")
@@ -152,7 +152,7 @@ func migrationGuide(t *testing.T) (forget, remove, update, byHelm, byKubectl str
 	return commands[0], commands[1], commands[2], commands[3], commands[4]
 }
 
-// migrationCommands are those that migrate-check prints.
+// migrationCommands returns those that migrate-check prints.
 func migrationCommands(t *testing.T) (commands []string) {
 	t.Helper()
 	text, err := kubectlPaddle(t.Context(), "migrate-check")
@@ -172,7 +172,7 @@ func migrationCommands(t *testing.T) (commands []string) {
 	return commands
 }
 
-// leaveEnded makes a job that has ended under paddle-operator.
+// leaveEnded creates a job that has finished under paddle-operator.
 func leaveEnded(t *testing.T, namespace string) {
 	t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(namespace)
@@ -184,7 +184,7 @@ func leaveEnded(t *testing.T, namespace string) {
 	require.NoError(t, err)
 }
 
-// uids are those of a namespace's PaddleJobs and pods of workers.
+// uids returns those of a namespace's PaddleJobs and pods of workers.
 func uids(t *testing.T, namespace string) map[string]types.UID {
 	t.Helper()
 	all := map[string]types.UID{}

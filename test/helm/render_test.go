@@ -219,7 +219,7 @@ func requireSelectsItsService(t *testing.T, all rendered, monitor *unstructured.
 	require.Equal(t, []string{monitor.GetName() + "-metrics"}, selected)
 }
 
-// What selects pods selects those of one component of ours and nobody else's, by labels that the manifests without Helm have as well.
+// Each selector selects the pods of one component of the chart and no others, by labels that the manifests without Helm also have.
 func TestSelectorsSelectOurPodsAlone(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]string{

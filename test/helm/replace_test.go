@@ -24,7 +24,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
-// Volcano's own scheduler, in place of which ours works with scheduler.mode=replace, and what Helm says while it runs.
+// Volcano's own scheduler, which paddle-scheduler replaces with scheduler.mode=replace, and Helm's message while it runs.
 const (
 	volcanoSystem    = "volcano-system"
 	volcanoScheduler = "volcano-scheduler"
@@ -50,16 +50,16 @@ func installVolcanos(t *testing.T) []*unstructured.Unstructured {
 	return own
 }
 
-// kubectl applies the plain manifest over Volcano's scheduler, and Volcano's over ours: nothing of either is left over but the rights
-// that the documents have deleted.
+// kubectl applies the plain manifest over Volcano's scheduler, and Volcano's manifest over that one: nothing of either is left but the
+// permissions that the documents have deleted.
 func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
-	theirs, plain := volcanosObjects(t), shipped(t, "v1/scheduler.yaml")
-	theirs = slices.DeleteFunc(theirs, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" }) // it has Volcano's alone
+	volcanos, plain := volcanosObjects(t), shipped(t, "v1/scheduler.yaml")
+	volcanos = slices.DeleteFunc(volcanos, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" }) // only Volcano's has one
 	apply := func(objects []*unstructured.Unstructured) map[string]any {
 		t.Helper()
 		require.NoError(t, cluster.objects.Apply(t.Context(), "default", "kubectl", objects...))
 		specs := map[string]any{}
-		for _, object := range theirs {
+		for _, object := range volcanos {
 			now, err := cluster.objects.Get(t.Context(), "default", object)
 			require.NoError(t, err)
 			for _, field := range []string{"spec", "data", "rules", "subjects", "roleRef"} {
@@ -70,8 +70,8 @@ func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
 	}
 	remove := func() {
 		t.Helper()
-		require.NoError(t, cluster.objects.Delete(t.Context(), "default", theirs...))
-		for _, object := range theirs {
+		require.NoError(t, cluster.objects.Delete(t.Context(), "default", volcanos...))
+		for _, object := range volcanos {
 			cluster.Await(t, object.GetKind()+" to be gone", func(ctx context.Context) error {
 				_, err := cluster.objects.Get(ctx, "default", object)
 				return isGone(err)
@@ -79,10 +79,10 @@ func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
 		}
 	}
 	remove() // what earlier tests have changed
-	before := apply(theirs)
+	before := apply(volcanos)
 	replaced := apply(plain)
 	require.NotEqual(t, before, replaced)
-	require.Equal(t, before, apply(theirs), "Volcano's scheduler is back as it was")
+	require.Equal(t, before, apply(volcanos), "Volcano's scheduler is back as it was")
 	for _, object := range plain {
 		if kind := object.GetKind(); kind == "Role" || kind == "RoleBinding" {
 			require.Equal(t, volcanoScheduler, object.GetName(), "the documents have this one deleted")
@@ -92,7 +92,7 @@ func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
 	require.Equal(t, apply(plain), replaced, "over Volcano's it is the same as where there was none")
 }
 
-// stored is how the API server has objects now, each in every particular; of a Deployment without what counts its changes.
+// stored returns how the API server has objects now, each in every particular; of a Deployment without what counts its changes.
 func stored(t *testing.T, objects []*unstructured.Unstructured) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -123,8 +123,8 @@ func scaleVolcanos(ctx context.Context, replicas int32) error {
 	return err
 }
 
-// requireAlone checks that nobody starts Volcano's scheduler while ours works in its place: not by hand, not by installing or
-// upgrading Volcano.
+// requireAlone checks that Volcano's scheduler cannot be started while paddle-scheduler replaces it: not by scaling, and not by
+// installing or upgrading Volcano.
 func requireAlone(t *testing.T, volcanos []*unstructured.Unstructured) {
 	t.Helper()
 	words := "Helm's release paddle in namespace paddle-system schedules instead of this scheduler"
@@ -154,8 +154,8 @@ func requireAlone(t *testing.T, volcanos []*unstructured.Unstructured) {
 	require.NoError(t, scaleVolcanos(t.Context(), 0), "stopping it is never refused")
 }
 
-// requireTheWayBack starts Volcano's scheduler again, which is then exactly as it was before ours came.
-func requireTheWayBack(t *testing.T, volcanos []*unstructured.Unstructured, before map[string]any) {
+// requireRollback starts Volcano's scheduler again, which is then exactly as it was before.
+func requireRollback(t *testing.T, volcanos []*unstructured.Unstructured, before map[string]any) {
 	t.Helper()
 	cluster.Await(t, "Volcano's scheduler to be started", func(ctx context.Context) error { return scaleVolcanos(ctx, 1) })
 	requireAsBefore(t, volcanos, before)
@@ -204,7 +204,7 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 
 const imagePod = "paddle-scheduler-image"
 
-// documented are the commands of the one block of deploy/docs/how-to/enable-the-plugin.md that contains the text.
+// documented returns the commands of the one block of deploy/docs/how-to/enable-the-plugin.md that contains the text.
 func documented(t *testing.T, text string) string {
 	t.Helper()
 	page, err := os.ReadFile(root + "/deploy/docs/how-to/enable-the-plugin.md")
@@ -219,7 +219,7 @@ func documented(t *testing.T, text string) string {
 	return found[0]
 }
 
-// typeIn runs commands as a terminal does, which goes on with the next line after one that fails, and returns what they print.
+// typeIn runs commands as a terminal does, which continues with the next line after one that fails, and returns what they print.
 func typeIn(t *testing.T, commands string) (string, error) {
 	t.Helper()
 	needKubectl(t)

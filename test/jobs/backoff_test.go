@@ -61,7 +61,7 @@ func TestEvictionDoesNotCountForTheBackoffLimit(t *testing.T) {
 	require.Equal(t, "restart 1: evicted-worker-0 was deleted or evicted", awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
 }
 
-// Whoever gives Volcano a command about the Volcano Job by hand means it.
+// The controller follows a command that a user gives Volcano for the Volcano Job.
 func TestCommandsByHand(t *testing.T) {
 	t.Parallel()
 	for action, await := range map[string]func(*testing.T, *v1.PaddleJob){
@@ -125,7 +125,7 @@ func TestWorkerRestartsAlone(t *testing.T) {
 	setPhase(t, job.Namespace, "alone-worker-0", corev1.PodFailed)
 	failed := awaitJob(t, job, "running again", again("alone-worker-0"))
 	require.EqualValues(t, 1, failed.Status.Failures)
-	require.Zero(t, failed.Status.Restarts, "the gang goes on")
+	require.Zero(t, failed.Status.Restarts, "the gang keeps running")
 	now := podUIDs(t, job.Namespace)
 	require.Equal(t, before["alone-ps-0"], now["alone-ps-0"])
 	require.Equal(t, before["alone-ps-1"], now["alone-ps-1"])

@@ -170,7 +170,7 @@ func TestMetricsOfJobs(t *testing.T) {
 		cluster.Await(t, name, func(ctx context.Context) error {
 			values, err := cluster.Metrics(ctx, sandbox.Controller)
 			if value, found := values[name]; err == nil && (!found || value < least) {
-				err = fmt.Errorf("it is %g (told: %t), not %g or more", value, found, least)
+				err = fmt.Errorf("it is %g (found: %t), not %g or more", value, found, least)
 			}
 			return err
 		})

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs holds the tests of whole PaddleJobs: the shipped controller, with its shipped rights, on a sandbox. It
-// has no code of its own.
+// Package jobs tests whole PaddleJobs: the shipped controller, with its shipped permissions, on a sandbox.
 package jobs

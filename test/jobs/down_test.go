@@ -120,7 +120,7 @@ func TestControllerIsDown(t *testing.T) {
 	}
 }
 
-// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts, but Volcano may fail one without
+// failWorkers makes workers exit with an error. Volcano's Job keeps running until the controller acts, but Volcano may fail one without
 // servers, whose pods have all failed before Volcano looked at the first.
 func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	t.Helper()
@@ -141,7 +141,7 @@ func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	require.Equal(t, vcbatch.Running, phase)
 }
 
-// A program that is told to end may fail, and so may its peers, before its pod is gone.
+// A program that receives SIGTERM may fail, and so may its peers, before its pod is gone.
 func evictFailingProgram(t *testing.T, job *v1.PaddleJob) {
 	t.Helper()
 	pods := cluster.Kube.CoreV1().Pods(job.Namespace)
@@ -167,7 +167,7 @@ func awaitVolcanoRestart(t *testing.T, job *v1.PaddleJob) {
 	})
 }
 
-// command gives Volcano a command as vcctl does.
+// command creates a Command for Volcano, as vcctl does.
 func command(t *testing.T, vcjob *vcbatch.Job, action string) {
 	t.Helper()
 	owner := metav1.NewControllerRef(vcjob, vcbatch.SchemeGroupVersion.WithKind("Job"))
@@ -204,7 +204,7 @@ func TestControllerRestartedInTheMiddle(t *testing.T) {
 	}
 	after, err := eventsOf(t.Context(), job)
 	require.NoError(t, err)
-	require.Equal(t, told(before), told(after), "nothing is told again")
+	require.Equal(t, reasonsOf(before), reasonsOf(after), "no event is emitted again")
 	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "middle-ps-1", metav1.DeleteOptions{}))
 	awaitRestarted(t, job, 1)
 }
@@ -219,7 +219,7 @@ func awaitRestarted(t *testing.T, job *v1.PaddleJob, restarts int32) *v1.PaddleJ
 
 func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) bool) {
 	t.Helper()
-	cluster.Await(t, "the Volcano Job to go on", func(ctx context.Context) error {
+	cluster.Await(t, "the Volcano Job to continue", func(ctx context.Context) error {
 		fresh, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err == nil && !want(fresh) {
 			err = fmt.Errorf("it is %s after %d failures", fresh.Status.State.Phase, fresh.Status.RetryCount)
@@ -280,7 +280,7 @@ func awaitPodGroup(t *testing.T, job *v1.PaddleJob, want func(*vcscheduling.PodG
 	return found
 }
 
-// managers are those that ever wrote a part of an object other than its status.
+// managers returns those that ever wrote a part of an object other than its status.
 func managers(object metav1.Object) []string {
 	var names []string
 	for _, entry := range object.GetManagedFields() {
@@ -291,30 +291,30 @@ func managers(object metav1.Object) []string {
 	return names
 }
 
-// Either controller may be the first to make the PodGroup of a Volcano Job. Not parallel: each is down for a while.
+// Either controller may be the first to create the PodGroup of a Volcano Job. Not parallel: each is down for a while.
 func TestPodGroupRace(t *testing.T) {
 	startVolcano := down(t, sandbox.VolcanoController, syscall.SIGTERM)
 	// Pods that never fit keep the scheduler from touching more than the status.
 	first := create(t, psJob(cluster.Namespace(t), "race", onNodes("none.has/this")))
 	second := create(t, psJob(cluster.NamespaceNamed(t, "volcano-first"), "race", onNodes("none.has/this")))
-	ours, lost := awaitPodGroup(t, first, nil), awaitPodGroup(t, second, nil)
-	require.Contains(t, managers(ours), "paddlejob-controller Update")
-	startOurs := down(t, sandbox.Controller, syscall.SIGTERM)
+	paddles, lost := awaitPodGroup(t, first, nil), awaitPodGroup(t, second, nil)
+	require.Contains(t, managers(paddles), "paddlejob-controller Update")
+	startPaddles := down(t, sandbox.Controller, syscall.SIGTERM)
 	require.NoError(t, cluster.Volcano.SchedulingV1beta1().PodGroups(second.Namespace).Delete(t.Context(), lost.Name, metav1.DeleteOptions{}))
 	startVolcano()
 
 	later := awaitPodGroup(t, first, func(g *vcscheduling.PodGroup) bool { return len(g.Status.Conditions) > 0 })
-	require.Equal(t, ours.UID, later.UID)
+	require.Equal(t, paddles.UID, later.UID)
 	require.NotContains(t, managers(later), "vc-controller-manager Update", "Volcano had nothing to change")
-	require.Equal(t, ours.Spec, later.Spec)
-	theirs := awaitPodGroup(t, second, func(g *vcscheduling.PodGroup) bool { return g.UID != lost.UID && len(g.Status.Conditions) > 0 })
-	require.NotContains(t, strings.Join(managers(theirs), ","), "paddlejob-controller")
-	require.Equal(t, lost.Spec, theirs.Spec, "both make the same")
+	require.Equal(t, paddles.Spec, later.Spec)
+	volcanos := awaitPodGroup(t, second, func(g *vcscheduling.PodGroup) bool { return g.UID != lost.UID && len(g.Status.Conditions) > 0 })
+	require.NotContains(t, strings.Join(managers(volcanos), ","), "paddlejob-controller")
+	require.Equal(t, lost.Spec, volcanos.Spec, "both create the same")
 
-	startOurs()
+	startPaddles()
 	awaitReason(t, second)
 	later = awaitPodGroup(t, second, nil)
-	require.Equal(t, theirs.UID, later.UID)
+	require.Equal(t, volcanos.UID, later.UID)
 	require.NotContains(t, strings.Join(managers(later), ","), "paddlejob-controller", "the controller had nothing to change")
 	edit(t, first, func(job *v1.PaddleJob) {
 		job.Spec.PS.Template.Spec.NodeSelector, job.Spec.Worker.Template.Spec.NodeSelector = nil, nil
@@ -325,20 +325,20 @@ func TestPodGroupRace(t *testing.T) {
 // What the controller puts back it owns, and not the sums and policies that Volcano's Job controller works out.
 func TestPodGroupIsMendedByApply(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(cluster.Namespace(t), "mended", onNodes("none.has/this")))
+	job := create(t, psJob(cluster.Namespace(t), "restored", onNodes("none.has/this")))
 	whole := awaitPodGroup(t, job, nil)
 	// The scheduler's report is the scheduler's to write again.
 	delete(whole.Annotations, report.Annotation)
 	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Patch(t.Context(), whole.Name, types.MergePatchType,
-		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "somebody"})
+		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "user"})
 	require.NoError(t, err)
-	mended := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[v1.JobNameLabel] == job.Name })
-	require.Equal(t, whole.UID, mended.UID)
-	require.Equal(t, whole.Labels, mended.Labels)
-	require.Subset(t, mended.Annotations, whole.Annotations)
-	require.Equal(t, whole.Spec, mended.Spec)
+	restored := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[v1.JobNameLabel] == job.Name })
+	require.Equal(t, whole.UID, restored.UID)
+	require.Equal(t, whole.Labels, restored.Labels)
+	require.Subset(t, restored.Annotations, whole.Annotations)
+	require.Equal(t, whole.Spec, restored.Spec)
 	found := false
-	for _, entry := range mended.ManagedFields {
+	for _, entry := range restored.ManagedFields {
 		if entry.Manager == "paddlejob-controller" && entry.Operation == metav1.ManagedFieldsOperationApply {
 			found = true
 			for _, field := range []string{"minResources", "priorityClassName", "subGroupPolicy"} {
@@ -347,5 +347,5 @@ func TestPodGroupIsMendedByApply(t *testing.T) {
 			require.Contains(t, string(entry.FieldsV1.Raw), "f:queue")
 		}
 	}
-	require.True(t, found, "%v", managers(mended))
+	require.True(t, found, "%v", managers(restored))
 }

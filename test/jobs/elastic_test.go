@@ -42,7 +42,7 @@ func onePerNode(t *testing.T, nodes int) change {
 	}
 }
 
-// The third worker finds no room, and must not start alone when the others have gone home.
+// The third worker finds no free node, and must not start alone after the others have finished.
 func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
 	t.Parallel()
 	job := create(t, collective(cluster.Namespace(t), "few", elastic(2, 3), workers(3), onePerNode(t, 2), workersRunFor("3s")))
@@ -128,7 +128,7 @@ func TestWorkerRestartsAloneAfterAnotherHasSucceeded(t *testing.T) {
 	require.EqualValues(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 }
 
-// Where servers go on, workers that fail together restart alone. Where all pods of the gang have failed, Volcano may fail its Job
+// Where servers keep running, workers that fail together restart alone. Where all pods of the gang have failed, Volcano may fail its Job
 // before the controller has deleted the pods, and the gang restarts.
 func TestWorkersThatFailTogether(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestWorkersThatFailTogether(t *testing.T) {
 					s.Worker.Refs[0].UID != first.Status.Worker.Refs[0].UID && s.Worker.Refs[1].UID != first.Status.Worker.Refs[1].UID
 			})
 			if tc.alone {
-				require.Zero(t, again.Status.Restarts, "the gang goes on")
+				require.Zero(t, again.Status.Restarts, "the gang keeps running")
 				require.Zero(t, again.Status.Recreations)
 			}
 			endPods(t, job.Namespace, "0", workers...)

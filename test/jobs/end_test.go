@@ -247,8 +247,8 @@ func TestFinishedJobMakesNothingAgain(t *testing.T) {
 	require.EqualValues(t, 2, done.Status.Worker.Succeeded)
 }
 
-// Volcano's Job controller loses a Job that is made while it still forgets an earlier one of the name, which takes twice
-// as long as that one's pods took to go; the finalizer on a pod stands for a long grace period.
+// Volcano's Job controller loses a Job that is created while it still removes an earlier one of the name from its cache. That takes
+// twice as long as the deletion of the earlier one's pods. The finalizer on a pod simulates a long grace period.
 func TestVolcanoJobDeletedByHandIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, lingers := range map[string]bool{"pods go at once": false, "a pod lingers": true} {

@@ -18,26 +18,26 @@ import (
 func TestJobTrainsToCompleted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		job  func(namespace, name string, changes ...change) *v1.PaddleJob
-		with []change
-		mode v1.Mode
-		told []string
+		job     func(namespace, name string, changes ...change) *v1.PaddleJob
+		with    []change
+		mode    v1.Mode
+		reasons []string
 	}{
 		"ps by pod ip": {
 			job: psJob, mode: v1.ModePS,
-			told: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
 		},
 		"ps by service": {
 			job: psJob, with: []change{byService}, mode: v1.ModePS,
-			told: []string{"Completed x1", "Created x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "Running x1", "Scheduled x1"},
 		},
 		"collective": {
 			job: collective, mode: v1.ModeCollective,
-			told: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
 		},
 		"single": {
 			job: collective, with: []change{workers(1)}, mode: v1.ModeSingle,
-			told: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,13 +63,13 @@ func TestJobTrainsToCompleted(t *testing.T) {
 			awaitEvent(t, job, corev1.EventTypeNormal, "Completed")
 			events, err := eventsOf(t.Context(), job)
 			require.NoError(t, err)
-			require.Equal(t, tc.told, told(events), "each thing is told once")
+			require.Equal(t, tc.reasons, reasonsOf(events), "each event is emitted once")
 			awaitNoPodGroups(t, job.Namespace)
 		})
 	}
 }
 
-// awaitNoPodGroups waits until no PodGroup holds room in a queue.
+// awaitNoPodGroups waits until no PodGroup uses capacity of a queue.
 func awaitNoPodGroups(t *testing.T, namespace string) {
 	t.Helper()
 	cluster.Await(t, "the PodGroups to go", func(ctx context.Context) error {

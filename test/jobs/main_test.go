@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// resync makes the controller look at every job again and again, so that needless writes show.
+// resync makes the controller reconcile every job again and again, so that needless writes show.
 const resync = time.Second
 
 // cluster is the sandbox that all tests of this package share. Those that end one of its components are not parallel.
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		StateDir: "../../_output/test-jobs", Progress: os.Stderr, SchedulerConf: preempting,
 		ControllerArgs: []string{
 			"--resync-period=" + resync.String(), "-v=3",
-			// With the shipped rights.
+			// With the shipped permissions.
 			"--leader-elect=true", "--leader-elect-retry-period=500ms",
 		},
 	}, func(p *live.Plane) (err error) {

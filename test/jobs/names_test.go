@@ -16,7 +16,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// makeQueue makes an open queue, which is deleted when the test ends.
+// makeQueue creates an open queue, which is deleted when the test ends.
 func makeQueue(t *testing.T, name string) {
 	t.Helper()
 	queues := cluster.Volcano.SchedulingV1beta1().Queues()
@@ -103,22 +103,22 @@ func TestUsersOwnPodGroupIsHonoured(t *testing.T) {
 	makeQueue(t, "users-own")
 	groups := cluster.Volcano.SchedulingV1beta1().PodGroups(space)
 	_, err := groups.Create(t.Context(), &vcscheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "wished"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "preferred"},
 		Spec:       vcscheduling.PodGroupSpec{MinMember: 3, Queue: "users-own"},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	job := create(t, psJob(space, "wished"))
+	job := create(t, psJob(space, "preferred"))
 	running := awaitPhase(t, job, v1.Running)
 	require.Equal(t, "users-own", running.Status.Queue)
-	require.Contains(t, awaitEvent(t, job, corev1.EventTypeNormal, "PodGroupNotNeeded"), "PodGroup wished")
-	vcjob, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
+	require.Contains(t, awaitEvent(t, job, corev1.EventTypeNormal, "PodGroupNotNeeded"), "PodGroup preferred")
+	vcjob, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "preferred", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.EqualValues(t, 3, vcjob.Spec.MinAvailable)
 
-	require.NoError(t, groups.Delete(t.Context(), "wished", metav1.DeleteOptions{}))
+	require.NoError(t, groups.Delete(t.Context(), "preferred", metav1.DeleteOptions{}))
 	awaitSyncs(t, 10)
-	after, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
+	after, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "preferred", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, vcjob.UID, after.UID, "the wish counts when the job is created and never after")
+	require.Equal(t, vcjob.UID, after.UID, "the user's PodGroup is read when the job is created, and not later")
 	require.EqualValues(t, 3, after.Spec.MinAvailable)
 }

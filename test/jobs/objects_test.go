@@ -63,7 +63,7 @@ func awaitEmpty(t *testing.T, namespace string) {
 	})
 }
 
-// syncs is how often the controller has looked at a job since it started.
+// syncs returns how often the controller has looked at a job since it started.
 func syncs(ctx context.Context) (int, error) {
 	values, err := cluster.Metrics(ctx, sandbox.Controller)
 	count := 0.0
@@ -92,12 +92,12 @@ func awaitSyncs(t *testing.T, more int) {
 // change is one difference from a plain job.
 type change func(*v1.PaddleJob)
 
-// psJob is a job of two servers and two workers, which run until they are told otherwise.
+// psJob returns a job of two servers and two workers, which run until the test ends them.
 func psJob(namespace, name string, changes ...change) *v1.PaddleJob {
 	return collective(namespace, name, append([]change{func(job *v1.PaddleJob) { job.Spec.PS = role(2) }}, changes...)...)
 }
 
-// collective is a job of two workers.
+// collective returns a job of two workers.
 func collective(namespace, name string, changes ...change) *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	job.Spec.Worker = role(2)
@@ -145,7 +145,7 @@ func workers(replicas int) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(replicas) }
 }
 
-// runs gives a job its run policy.
+// runs sets a job's run policy.
 func runs(edit func(*v1.RunPolicy)) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.RunPolicy == nil {
@@ -159,7 +159,7 @@ func suspend(yes bool) change {
 	return runs(func(run *v1.RunPolicy) { run.Suspend = &yes })
 }
 
-// image is that of the workers' training container.
+// image returns that of the workers' training container.
 func image(name string) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.Containers[0].Image = name }
 }
@@ -184,7 +184,7 @@ func onNodes(label string) change {
 	}
 }
 
-// create makes a job, which is deleted when the test ends, so that the next has the cluster for itself.
+// create creates a job, which is deleted when the test ends, so that the next has the cluster for itself.
 func create(t *testing.T, job *v1.PaddleJob) *v1.PaddleJob {
 	t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace)
@@ -272,7 +272,7 @@ func awaitEvent(t *testing.T, job *v1.PaddleJob, kind, reason string) string {
 	return cluster.AwaitEvent(t, job.Namespace, job.Name, kind, reason)
 }
 
-// eventsOf are the events about a job.
+// eventsOf returns the events about a job.
 func eventsOf(ctx context.Context, job *v1.PaddleJob) ([]corev1.Event, error) {
 	list, err := cluster.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + job.Name,
@@ -283,8 +283,8 @@ func eventsOf(ctx context.Context, job *v1.PaddleJob) ([]corev1.Event, error) {
 	return list.Items, nil
 }
 
-// told is each event's reason with how often it was told, in the order of the reasons.
-func told(events []corev1.Event) []string {
+// reasonsOf returns each event's reason with its count, in the order of the reasons.
+func reasonsOf(events []corev1.Event) []string {
 	counts := map[string]int32{}
 	for i := range events {
 		counts[events[i].Reason] += max(events[i].Count, 1)

@@ -15,10 +15,10 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// onHosts gives the pods their nodes' addresses.
+// onHosts sets the pods' IPs to their nodes' addresses.
 func onHosts(job *v1.PaddleJob) { job.Spec.Intranet = v1.Host }
 
-// The first job needs all ports that the controller has, and waits for nodes that there are not.
+// The first job needs all ports that the controller has, and waits for nodes that do not exist.
 func TestJobsThatWaitTakeNoPorts(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)

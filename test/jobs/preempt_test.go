@@ -35,7 +35,7 @@ tiers:
   - name: nodeorder
 `
 
-// ranked gives a job its priority and its workers their GPUs.
+// ranked sets a job's priority and its workers' GPUs.
 func ranked(class, gpus string) change {
 	return func(job *v1.PaddleJob) {
 		job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: class}

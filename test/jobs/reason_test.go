@@ -30,7 +30,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// pluginReason is the reason for which the plugin says that a gang is not placed, "" if it gives none.
+// pluginReason returns the reason for which the plugin says that a gang is not placed, "" if it gives none.
 func pluginReason(group *vcscheduling.PodGroup) string {
 	for _, c := range group.Status.Conditions {
 		if c.Type == "PaddleScheduled" && c.Status == corev1.ConditionFalse {
@@ -64,22 +64,22 @@ func awaitReason(t *testing.T, job *v1.PaddleJob) *metav1.Condition {
 	return found
 }
 
-// why is what kubectl paddle why tells a program about a job.
-func why(t *testing.T, job *v1.PaddleJob) (told describe.Description) {
+// why returns the output of kubectl paddle why as JSON.
+func why(t *testing.T, job *v1.PaddleJob) (got describe.Description) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := []string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", job.Namespace, "why", job.Name, "-o", "json"}
 	code := kubectlpaddle.Run(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 	require.Zero(t, code, errs.String())
-	require.NoError(t, json.Unmarshal(out.Bytes(), &told))
-	return told
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	return got
 }
 
 // within is how much later than on the PodGroup a reason may be on the PaddleJob.
 const within = 3 * time.Second
 
 // What the scheduler writes to the PodGroup of a gang without nodes is on the PaddleJob soon after.
-func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
+func TestReasonOfTheSchedulerIsReportedSoon(t *testing.T) {
 	for name, with := range map[string]change{
 		"before the queue": func(job *v1.PaddleJob) {
 			job.Spec.Worker.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100000")}
@@ -122,7 +122,7 @@ func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
 					require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, c.Reason), c.Message)
 					require.NotContains(t, c.Message, c.Reason+":")
 				default:
-					require.Fail(t, "a watch has ended", "%v", event)
+					require.Fail(t, "a watch was closed", "%v", event)
 				}
 				return
 			}
@@ -130,7 +130,7 @@ func TestReasonOfTheSchedulerIsToldSoon(t *testing.T) {
 	}
 }
 
-// The API server refuses the pods: the reason says why, and the job runs once that is put right.
+// The API server refuses the pods: the reason says why, and the job runs once that is fixed.
 func TestPodsThatTheServerRefuses(t *testing.T) {
 	t.Parallel()
 	one, none := resource.MustParse("1"), corev1.ResourceList{}
@@ -173,10 +173,10 @@ func TestPodsThatTheServerRefuses(t *testing.T) {
 			c := awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, reason)
 			require.Contains(t, c.Message, tc.says)
 			require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, reason), tc.says)
-			told := why(t, job)
-			require.Equal(t, reason, told.Reason)
-			require.Contains(t, told.Sentences[0].Text, tc.says)
-			require.NotEmpty(t, told.Suggestions)
+			got := why(t, job)
+			require.Equal(t, reason, got.Reason)
+			require.Contains(t, got.Sentences[0].Text, tc.says)
+			require.NotEmpty(t, got.Suggestions)
 			tc.remedy(namespace)
 			awaitPhase(t, job, v1.Running)
 		})
@@ -187,26 +187,26 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		bad    change
-		mend   change
+		fix    change
 		reason string
 		says   string
 	}{
 		"another scheduler": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" },
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
+			fix:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
 			reason: "InvalidSpec", says: "spec.worker.template.spec.schedulerName",
 		},
-		"unknown queue": {bad: queue("nowhere"), mend: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
+		"unknown queue": {bad: queue("nowhere"), fix: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
 		"unknown priority class": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "urgent" },
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
+			fix:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
 			reason: "PriorityClassNotFound", says: `priority class "urgent" does not exist`,
 		},
 		"refused by the API server": {
 			bad: func(job *v1.PaddleJob) {
 				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = "Sometimes"
 			},
-			mend: func(job *v1.PaddleJob) {
+			fix: func(job *v1.PaddleJob) {
 				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways
 			},
 			reason: "RefusedByServer", says: "Sometimes",
@@ -225,12 +225,12 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []string{"PaddleJob bad"}, slices.Collect(maps.Keys(now)), "nothing is created")
 
-			edit(t, job, tc.mend, workersRunForIfAny("2s"))
+			edit(t, job, tc.fix, workersRunForIfAny("2s"))
 			awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionFalse, "Proceeding")
 			awaitPhase(t, job, v1.Completed)
 			events, err := eventsOf(t.Context(), job)
 			require.NoError(t, err)
-			require.Contains(t, told(events), tc.reason+" x1", "told once, not with every sync")
+			require.Contains(t, reasonsOf(events), tc.reason+" x1", "one event, not one with every sync")
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestWrongSpecsAreRefusedWhenTheyAreSubmitted(t *testing.T) {
 	}
 }
 
-func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {
+func TestMisspeltCleanPodPolicyIsReported(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "typo", cleans("OnComplete"), workersRunFor("1s")))
 	require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, "UnknownCleanPodPolicy"), `"OnComplete" does not exist`)
@@ -282,7 +282,7 @@ func TestJobStartsWhenItsQueueComes(t *testing.T) {
 	require.Equal(t, "comes-later", done.Status.Queue)
 }
 
-func TestClosedQueueIsTold(t *testing.T) {
+func TestClosedQueueIsReported(t *testing.T) {
 	t.Parallel()
 	makeQueue(t, "closes")
 	state := func(to vcscheduling.QueueState) {

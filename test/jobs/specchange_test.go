@@ -59,7 +59,7 @@ func TestSpecChangeWhilePending(t *testing.T) {
 	}
 }
 
-func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
+func TestSpecChangeWhileRunningIsReportedAndNotApplied(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		edit   change
@@ -117,7 +117,7 @@ func TestSpecChangeIsAppliedByAGangRestart(t *testing.T) {
 	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
 }
 
-func TestSpecChangeAfterTheEndIsTold(t *testing.T) {
+func TestSpecChangeAfterTheEndIsReported(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "edited", workersRunFor("1s")))
 	awaitPhase(t, job, v1.Completed)
@@ -173,7 +173,7 @@ func TestJobThatIsCreatedSuspendedMakesNothing(t *testing.T) {
 	require.Zero(t, done.Status.Recreations)
 }
 
-// However often somebody changes their mind, and whenever, what stands in the end is one whole gang.
+// However often and whenever a user suspends and resumes a job, one whole gang runs in the end.
 func TestSuspendBackAndForth(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "wavers"))

@@ -19,7 +19,7 @@ import (
 
 const operatorFinalizer = "finalizers.paddlepaddle.org"
 
-// operators is what paddle-operator v0.3.5 leaves in a cluster for a job, made while no controller of ours runs: the
+// operators creates what paddle-operator v0.3.5 leaves in a cluster for a job, while paddlejob-controller does not run: the
 // finalizer, one Service per pod, a PodGroup and a ConfigMap of the job's name, and pods that the PaddleJob itself owns.
 func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, environment bool) *v1.PaddleJob {
 	t.Helper()
@@ -81,7 +81,7 @@ func awaitNoFinalizer(t *testing.T, job *v1.PaddleJob) {
 
 //nolint:tparallel // the controller is down while paddle-operator's objects of all cases are made
 func TestTakeover(t *testing.T) {
-	workers := []string{"theirs-worker-0", "theirs-worker-1"}
+	workers := []string{"legacy-worker-0", "legacy-worker-1"}
 	cases := map[string]struct {
 		status    *v1.PaddleJobStatus
 		noAddress bool
@@ -125,7 +125,7 @@ func TestTakeover(t *testing.T) {
 		}},
 		"a gang that lost a pod starts again": {
 			deleted: func(t *testing.T, job *v1.PaddleJob) error {
-				return cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{})
+				return cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "legacy-ps-0", metav1.DeleteOptions{})
 			},
 			judge: func(t *testing.T, job *v1.PaddleJob) {
 				awaitVolcanoJob(t, job, nil)
@@ -157,7 +157,7 @@ func TestTakeover(t *testing.T) {
 		if tc.status != nil {
 			with = []change{cleans(""), workersRunFor("1s")}
 		}
-		job := operators(t, psJob(cluster.NamespaceNamed(t, name), "theirs", with...), tc.status, !tc.noAddress)
+		job := operators(t, psJob(cluster.NamespaceNamed(t, name), "legacy", with...), tc.status, !tc.noAddress)
 		if tc.deleted != nil {
 			require.NoError(t, tc.deleted(t, job))
 		}

@@ -159,7 +159,7 @@ func TestDaemonSetsStayOffSimulatedNodes(t *testing.T) {
 	strict(t, probe[0])
 }
 
-// A machine without Docker, and without what Docker in namespaces of its own needs, is left as it is.
+// A machine without Docker, and without what Docker in separate namespaces needs, is left as it is.
 func TestScriptsRequireDocker(t *testing.T) {
 	programs := t.TempDir() // what the scripts run before they look for Docker
 	for _, program := range []string{"bash", "dirname"} {

@@ -38,7 +38,7 @@ type Settings struct {
 
 const (
 	controlPlane = "node-role.kubernetes.io/control-plane"
-	// kwok plays the kubelet of the nodes with this annotation.
+	// kwok simulates the kubelet of the nodes with this annotation.
 	kwokNode, kwokNodeValue = "kwok.x-k8s.io/node", "fake"
 )
 

@@ -23,7 +23,7 @@ import (
 // SchedulePeriod is the scheduler's argument in tests: a fifth of the default, because most tests wait for some scheduling sessions.
 const SchedulePeriod = "--schedule-period=200ms"
 
-// Main is the body of a TestMain: it starts a sandbox, hands it to ready, runs the tests, stops the sandbox, whose logs
+// Main is the body of a TestMain: it starts a sandbox, calls ready with it, runs the tests, stops the sandbox, whose logs
 // stay for reading, and returns the exit code.
 func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code int) {
 	args := maps.Clone(options.Args)
@@ -54,7 +54,7 @@ func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code
 	return m.Run()
 }
 
-// SideBySide has so many tests run at a time, however many cores there are: they wait. It is called before Main.
+// SideBySide sets how many tests run at a time on any number of cores, because these tests mostly wait. Call it before Main.
 func SideBySide(tests int) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
@@ -71,7 +71,7 @@ type Plane struct {
 	Dynamic dynamic.Interface
 }
 
-// Connect makes the clients of a sandbox that runs. What the API server warns of is not shown.
+// Connect creates the clients of a sandbox that runs. What the API server warns of is not shown.
 func Connect(s *sandbox.Sandbox) (*Plane, error) {
 	p, err := ConnectTo(s.RESTConfig())
 	if err != nil {
@@ -81,7 +81,7 @@ func Connect(s *sandbox.Sandbox) (*Plane, error) {
 	return p, nil
 }
 
-// ConnectTo makes the clients of any API server; nothing that is a sandbox's may be asked of the Plane.
+// ConnectTo creates the clients of any API server; nothing that is a sandbox's may be asked of the Plane.
 func ConnectTo(config *rest.Config) (*Plane, error) {
 	p := &Plane{}
 	config = rest.CopyConfig(config)

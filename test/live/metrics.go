@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Metrics are what a component serves to Prometheus now: values by name and labels, as they are written there. Scheduler,
+// Metrics returns what a component serves to Prometheus now: values by name and labels, as they are written there. Scheduler,
 // VolcanoController and Controller serve some.
 func (p *Plane) Metrics(ctx context.Context, component string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Address(component)+"/metrics", http.NoBody)
@@ -57,10 +57,10 @@ func ParseMetrics(text io.Reader) (map[string]float64, error) {
 	return values, lines.Err()
 }
 
-// cycleMetric counts the scheduling cycles that have ended.
+// cycleMetric counts the finished scheduling cycles.
 const cycleMetric = "volcano_e2e_scheduling_latency_milliseconds_count"
 
-// Cycles returns how many scheduling cycles the scheduler has ended since it started.
+// Cycles returns how many scheduling cycles the scheduler has finished since it started.
 func (p *Plane) Cycles(ctx context.Context) (int, error) {
 	values, err := p.Metrics(ctx, sandbox.Scheduler)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Plane) Cycles(ctx context.Context) (int, error) {
 	return int(count), nil
 }
 
-// UntilCycles waits until the scheduler has begun and ended so many more cycles.
+// UntilCycles waits until the scheduler has begun and finished this many more cycles.
 func (p *Plane) UntilCycles(ctx context.Context, more int) error {
 	start, err := p.Cycles(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Plane) UntilCycles(ctx context.Context, more int) error {
 		now, err := p.Cycles(ctx)
 		// The cycle that ran at the start does not count as whole.
 		if err == nil && now <= start+more {
-			err = fmt.Errorf("%d have ended", now-start)
+			err = fmt.Errorf("%d have finished", now-start)
 		}
 		return err
 	})
@@ -97,7 +97,7 @@ func (p *Plane) AwaitCycles(t testing.TB, more int) {
 	}
 }
 
-// Memory is what a component has in memory now, and the most that it ever had, in MiB (proc(5), VmRSS and VmHWM).
+// Memory returns what a component has in memory now, and the most that it ever had, in MiB (proc(5), VmRSS and VmHWM).
 func (p *Plane) Memory(component string) (now, most float64, err error) {
 	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
 		if c.Name != component {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Namespace makes a namespace for one test, in which pods are admitted, and returns its name.
+// Namespace creates a namespace for one test, in which pods are admitted, and returns its name.
 func (p *Plane) Namespace(t testing.TB) string {
 	t.Helper()
 	return p.NamespaceNamed(t, t.Name())
@@ -32,7 +32,7 @@ func (p *Plane) NamespaceNamed(t testing.TB, name string) string {
 	return name
 }
 
-// MakeNamespace makes a namespace and waits for what Kubernetes puts into each: before the service account is there no pod is
+// MakeNamespace creates a namespace and waits for what Kubernetes puts into each: before the service account is there no pod is
 // admitted, and a test that looks for writes is not to see the ConfigMap of root certificates come.
 func (p *Plane) MakeNamespace(ctx context.Context, name string) error {
 	core := p.Kube.CoreV1()
@@ -51,12 +51,12 @@ func (p *Plane) MakeNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// longestName is what a namespace's name may have, less some room for a test that puts it into names of its own.
+// longestName is the maximum of a namespace's name, less a reserve for tests that derive other names from it.
 const longestName = 60
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// namespaceName is the end of a test's name, where names of subtests differ, in the form that Kubernetes wants.
+// namespaceName returns the end of a test's name, where names of subtests differ, in the form that Kubernetes wants.
 func namespaceName(test string) string {
 	name := unfit.ReplaceAllString(strings.ToLower(test), "-")
 	return strings.Trim(name[max(0, len(name)-longestName):], "-")

@@ -38,7 +38,7 @@ type example struct {
 	kept bool
 	// grows says that the job runs before all of its pods do.
 	grows bool
-	// alone says that it is run before the others, which would take room from nodes that it wants whole.
+	// alone says that it runs before the others, which would use nodes that it needs whole.
 	alone bool
 	// nodeLabels are on every node that a pod runs on.
 	nodeLabels map[string]string
@@ -67,7 +67,7 @@ var examples = []example{
 		files: []string{"pv-pvc.yaml", "wide_and_deep_pvc.yaml"}, job: "paddlejob-demo-1", mode: paddlev1.ModePS, servers: 2, workers: 2,
 		mounts: map[string]string{"nfs-pvc": "/nas"},
 	},
-	{files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true, running: misspeltPolicyIsTold},
+	{files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true, running: misspeltPolicyIsReported},
 	{
 		files: []string{"resnet.yaml"}, job: "resnet", mode: paddlev1.ModeCollective, workers: 2, kept: true,
 		nodeLabels: gpus, mounts: map[string]string{memory: "/dev/shm"},
@@ -234,7 +234,7 @@ func (e *example) run(t *testing.T) {
 	e.requireRow(t, namespace)
 }
 
-// requireRow compares what kubectl get pdj shows, which the API server renders, with a job that has ended.
+// requireRow compares what kubectl get pdj shows, which the API server renders, with a finished job.
 func (e *example) requireRow(t *testing.T, namespace string) {
 	t.Helper()
 	data, err := shared.Paddle.BatchV1().RESTClient().Get().Namespace(namespace).Resource("paddlejobs").
@@ -370,7 +370,7 @@ func runRawExample(t *testing.T) {
 	require.Empty(t, jobs.Items, "a raw Volcano Job has no PaddleJob")
 }
 
-// podGroupIsHonoured checks that the user's PodGroup is left as it was made, that the pods have one of their own of the
+// podGroupIsHonoured checks that the user's PodGroup is left as it was made, that the pods have another one of the
 // same size, and that an event says so.
 func podGroupIsHonoured(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
 	groups, err := shared.Volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
@@ -385,12 +385,12 @@ func podGroupIsHonoured(t *testing.T, namespace string, job *paddlev1.PaddleJob)
 	awaitEvent(t, namespace, corev1.EventTypeNormal, "PodGroup")
 }
 
-// misspeltPolicyIsTold checks the event and the condition about cleanPodPolicy.
-func misspeltPolicyIsTold(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
+// misspeltPolicyIsReported checks the event and the condition about cleanPodPolicy.
+func misspeltPolicyIsReported(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
 	require.Equal(t, paddlev1.CleanPodPolicy("OnFailed"), job.Spec.CleanPodPolicy, "the object is the user's")
 	require.True(t, slices.ContainsFunc(job.Status.Conditions, func(c metav1.Condition) bool {
 		return strings.Contains(c.Message, `"OnFailed"`) && strings.Contains(c.Message, "treated as Never")
-	}), "no condition tells of the misspelt cleanPodPolicy: %+v", job.Status.Conditions)
+	}), "no condition reports the misspelt cleanPodPolicy: %+v", job.Status.Conditions)
 	awaitEvent(t, namespace, corev1.EventTypeWarning, `"OnFailed"`)
 }
 

@@ -115,7 +115,7 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			// One after the other: each needs all of the room that the other is short of.
+			// One after the other: each needs all of the capacity that the other lacks.
 			t.Run("fits", func(t *testing.T) {
 				g := newGang(t, tc.servers.role(tc.fits[0]), tc.worker.role(tc.fits[1]))
 				g.submit(t)
@@ -142,7 +142,7 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 	}
 }
 
-// gang is a PaddleJob in a namespace of its own.
+// gang is a PaddleJob in its own namespace.
 type gang struct {
 	namespace, name string
 	job             *paddlev1.PaddleJob
@@ -175,7 +175,7 @@ func (g *gang) awaitPods(t *testing.T, want int) {
 	})
 }
 
-// remove gives the room back to the next case.
+// remove frees the capacity for the next case.
 func (g *gang) remove(t *testing.T) {
 	t.Helper()
 	require.NoError(t, shared.Paddle.BatchV1().PaddleJobs(g.namespace).Delete(t.Context(), g.name, metav1.DeleteOptions{}))
@@ -196,8 +196,8 @@ func (g *gang) remove(t *testing.T) {
 	})
 }
 
-// The documented file holds the PaddleJob first and its PodGroup second, so that the controller may have made the Volcano Job before it
-// sees the PodGroup. The user's wish counts all the same: another queue, and a gang that may start without one worker. All five pods fit
+// The documented file holds the PaddleJob first and its PodGroup second, so that the controller may have created the Volcano Job before
+// it observes the PodGroup. The controller still honors it: another queue, and a gang that may start without one worker. All five pods fit
 // nowhere, so that the job has not begun when the PodGroup comes. (test/jobs has the PodGroup that comes first.)
 func TestPodGroupThatComesAfterTheVolcanoJobIsHonoured(t *testing.T) {
 	t.Parallel()

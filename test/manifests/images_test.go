@@ -82,7 +82,7 @@ func TestManifestsRunTheEntryPointsOfTheImages(t *testing.T) {
 	}
 }
 
-// A name below .invalid is nobody's and can become nobody's (RFC 2606): a manifest that is applied as it stands runs no stranger's image.
+// No one can register a name below .invalid (RFC 2606), so that a manifest that is applied unchanged cannot run an unknown image.
 func TestManifestsNameNoRegistry(t *testing.T) {
 	images := regexp.MustCompile(`(?:image: |--[a-z-]*image=)(\S+)`)
 	entries, err := fs.ReadDir(deploy.Files, "v1")
@@ -99,7 +99,7 @@ func TestManifestsNameNoRegistry(t *testing.T) {
 	require.Equal(t, 3, found)
 }
 
-// barrierImage is the image that the controller is told to put before the users' containers.
+// barrierImage returns the image of the init container, as the controller's flag has it.
 func barrierImage(t *testing.T, args []string) string {
 	t.Helper()
 	const flag = "--barrier-image="
@@ -108,7 +108,7 @@ func barrierImage(t *testing.T, args []string) string {
 	return strings.TrimPrefix(args[at], flag)
 }
 
-// instructions are the lines of a Dockerfile without comments.
+// instructions returns the lines of a Dockerfile without comments.
 func instructions(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -62,7 +62,7 @@ func newPlane(connected *live.Plane) (*plane, error) {
 	return p, err
 }
 
-// topology is the demo's cluster and some racks of nodes that take few pods.
+// topology returns the demo's cluster and some racks of nodes that take few pods.
 func topology() *sandbox.Topology {
 	t := sandbox.Demo()
 	t.Shapes["tiny"] = sandbox.Shape{

@@ -23,8 +23,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Our scheduler is applied over Volcano's own, and its pod never starts: Volcano's pod stays, and schedules with the configuration
-// and the rights that came with ours.
+// paddle-scheduler is applied over Volcano's own, and its pod never starts: Volcano's pod stays, and schedules with the configuration
+// and the permissions of paddle-scheduler.
 func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 	live.SkipUnlessAll(t)
 	t.Parallel()
@@ -37,8 +37,8 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 	old := p.startPod(t, nil)
 	p.awaitReady(t, "Volcano's pod to be ready")
 
-	ours := read(t, "v1/scheduler.yaml")
-	for _, object := range ours {
+	paddle := read(t, "v1/scheduler.yaml")
+	for _, object := range paddle {
 		switch object.GetKind() {
 		case "Deployment": // the sandbox pulls no images; a pod with this annotation does not start
 			require.NoError(t, unstructured.SetNestedStringMap(object.Object, map[string]string{sandbox.AnnotationRunFor: "the image cannot be pulled"},
@@ -49,7 +49,7 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(p.StateDir(), "volcano-scheduler.conf"), []byte(conf), 0o600))
 		}
 	}
-	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", ours...))
+	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", paddle...))
 	p.startPod(t, old)
 	p.awaitReady(t, "a pod to be ready while the new one does not start")
 	kept, err := p.Kube.CoreV1().Pods(volcanoSystem).Get(t.Context(), old.Name, metav1.GetOptions{})

@@ -97,7 +97,7 @@ func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
 	require.Equal(t, template.Annotations, got.Spec.Worker.Template.Annotations)
 }
 
-// The documents delete these files to uninstall the controller: the namespace, an etcd that users were told to create in it, and the
+// The documents delete these files to uninstall the controller: the namespace, an etcd that the documents have users create in it, and the
 // API with the jobs stay.
 func TestUninstallingKeepsTheNamespaceAndTheJobs(t *testing.T) {
 	t.Parallel()
@@ -179,7 +179,7 @@ func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(plugin.ReplaceAllString(ours, "")))
 }
 
-// volcanoModule is the folder of Volcano's module.
+// volcanoModule returns the folder of Volcano's module.
 func volcanoModule(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()

@@ -29,7 +29,7 @@ func emptyCluster(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 		<-r.Context().Done()
-	default: // clients know of what kind the list is that they asked for
+	default: // clients know the kind of the list
 		write(w, `{"metadata": {"resourceVersion": "1"}, "items": []}`)
 	}
 }

@@ -84,7 +84,7 @@ func runScheduler(t *testing.T, folder string) []string {
 	}
 	stop()
 	err = scheduler.Wait()
-	require.Error(t, err, "it was killed, or ended by itself with an error that its log tells")
+	require.Error(t, err, "it was killed, or exited with an error that is in its log")
 	server.CloseClientConnections()
 	return lines
 }

@@ -20,7 +20,7 @@ import (
 // seed is printed with every failure; another one makes other jobs.
 const seed = 20260101
 
-// priorities are those of vcjob.Shared.
+// priorities returns those of vcjob.Shared.
 func priorities(class string) int32 {
 	return map[string]int32{"low": 10, "medium": 100, "high": 1000}[class]
 }
@@ -34,7 +34,7 @@ func volcano(t *testing.T) *vcjob.Controller {
 
 func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
 	t.Helper()
-	require.Truef(t, equality.Semantic.DeepEqual(want.Spec, got.Spec), "seed %d: spec, Volcano's (-) and ours (+):\n%s", seed, cmp.Diff(want.Spec, got.Spec))
+	require.Truef(t, equality.Semantic.DeepEqual(want.Spec, got.Spec), "seed %d: spec, Volcano's (-) and the controller's (+):\n%s", seed, cmp.Diff(want.Spec, got.Spec))
 	require.Equal(t, want.Name, got.Name)
 	require.Equal(t, want.Namespace, got.Namespace)
 	require.Equal(t, want.Labels, got.Labels)
@@ -42,25 +42,25 @@ func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
 	require.Equal(t, want.OwnerReferences, got.OwnerReferences)
 }
 
-// Whatever the Job, our PodGroup is what Volcano's Job controller makes of it.
+// For any Job, paddlejob-controller's PodGroup equals that of Volcano's Job controller.
 func TestOurPodGroupIsVolcanos(t *testing.T) {
-	d, controller := throw(seed), volcano(t)
+	d, controller := newGenerator(seed), volcano(t)
 	for i := range 400 {
 		job, err := controller.Create(t.Context(), d.volcanoJob(fmt.Sprintf("any-%d", i)))
 		require.NoError(t, err)
-		theirs, err := controller.PodGroup(t.Context(), job)
+		volcanos, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
-		t.Run(job.Name, func(t *testing.T) { requireEqual(t, theirs, builder.PodGroup(job, priorities)) })
+		t.Run(job.Name, func(t *testing.T) { requireEqual(t, volcanos, builder.PodGroup(job, priorities)) })
 	}
 }
 
-// Where ours is there first, Volcano's Job controller finds nothing to change in it, however often it looks.
+// If paddlejob-controller creates the PodGroup first, Volcano's Job controller never changes it.
 func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
-	d, controller := throw(seed+1), volcano(t)
+	d, controller := newGenerator(seed+1), volcano(t)
 	groups := controller.Volcano.SchedulingV1beta1().PodGroups("train")
 	var jobs []*vcbatch.Job
 	for i := range 60 {
-		job := d.volcanoJob(fmt.Sprintf("ours-%d", i))
+		job := d.volcanoJob(fmt.Sprintf("existing-%d", i))
 		job.UID = vcjob.UID(job.Name)
 		_, err := groups.Create(t.Context(), builder.PodGroup(job, priorities), metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -84,29 +84,29 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	}
 }
 
-// Every PaddleJob's gang is one in which the scheduler heeds the minimum of each role.
+// The scheduler honors the minimum of each role in the gang of every PaddleJob.
 func TestEveryRolesMinimumCounts(t *testing.T) {
-	d, controller := throw(seed+2), volcano(t)
+	d, controller := newGenerator(seed+2), volcano(t)
 	for i := range 200 {
 		paddle := d.paddleJob(fmt.Sprintf("paddle-%d", i))
 		// Half of them with a start barrier, whose requests count too.
 		rendered, _ := builder.Job(paddle, builder.PodGroupOverrides{}, builder.Config{BarrierImage: []string{"", "barrier:v1"}[i%2]})
 		job, err := controller.Create(t.Context(), rendered)
 		require.NoError(t, err)
-		theirs, err := controller.PodGroup(t.Context(), job)
+		volcanos, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
 		t.Run(job.Name, func(t *testing.T) {
-			ours := builder.PodGroup(job, priorities)
-			requireEqual(t, theirs, ours)
+			group := builder.PodGroup(job, priorities)
+			requireEqual(t, volcanos, group)
 			var sum int32
-			for _, least := range ours.Spec.MinTaskMember {
+			for _, least := range group.Spec.MinTaskMember {
 				sum += least
 			}
-			require.GreaterOrEqualf(t, ours.Spec.MinMember, sum, "seed %d: below this sum Volcano forgets the roles", seed+2)
+			require.GreaterOrEqualf(t, group.Spec.MinMember, sum, "seed %d: below this sum Volcano ignores the roles", seed+2)
 			if paddle.Spec.PS != nil {
-				require.Equal(t, paddle.Spec.PS.Replicas, ours.Spec.MinTaskMember["ps"], "servers are never fewer")
+				require.Equal(t, paddle.Spec.PS.Replicas, group.Spec.MinTaskMember["ps"], "servers are never fewer")
 			}
-			require.Positive(t, ours.Spec.MinTaskMember["worker"])
+			require.Positive(t, group.Spec.MinTaskMember["worker"])
 		})
 	}
 }

@@ -15,14 +15,14 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// dice makes jobs; the same seed makes the same ones.
-type dice struct{ *rand.Rand }
+// generator creates jobs. The same seed makes the same ones.
+type generator struct{ *rand.Rand }
 
-func throw(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 0))} }
+func newGenerator(seed uint64) generator { return generator{rand.New(rand.NewPCG(seed, 0))} }
 
-func (d dice) odds(percent int) bool { return d.IntN(100) < percent }
+func (d generator) odds(percent int) bool { return d.IntN(100) < percent }
 
-func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
+func pick[T any](d generator, from ...T) T { return from[d.IntN(len(from))] }
 
 // quantities are written in all the ways that users do; some have more than one spelling of one value.
 var quantities = map[corev1.ResourceName][]string{
@@ -34,7 +34,7 @@ var quantities = map[corev1.ResourceName][]string{
 	"kubernetes.io/batch-cpu":       {"100"},
 }
 
-func (d dice) list() corev1.ResourceList {
+func (d generator) list() corev1.ResourceList {
 	var list corev1.ResourceList
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, "nvidia.com/gpu", "hugepages-2Mi", "kubernetes.io/batch-cpu"} {
 		if d.odds(50) {
@@ -47,14 +47,14 @@ func (d dice) list() corev1.ResourceList {
 	return list
 }
 
-// resources are requests only, limits only, both mixed, or nothing.
-func (d dice) resources() corev1.ResourceRequirements {
+// resources returns requests only, limits only, both mixed, or nothing.
+func (d generator) resources() corev1.ResourceRequirements {
 	return pick(d,
 		corev1.ResourceRequirements{Requests: d.list()}, corev1.ResourceRequirements{Limits: d.list()},
 		corev1.ResourceRequirements{Requests: d.list(), Limits: d.list()}, corev1.ResourceRequirements{})
 }
 
-func (d dice) containers(kind string, n int) []corev1.Container {
+func (d generator) containers(kind string, n int) []corev1.Container {
 	var containers []corev1.Container
 	for i := range n {
 		container := corev1.Container{Name: fmt.Sprintf("%s-%d", kind, i), Image: "paddle", Resources: d.resources()}
@@ -66,7 +66,7 @@ func (d dice) containers(kind string, n int) []corev1.Container {
 	return containers
 }
 
-func (d dice) template() corev1.PodTemplateSpec {
+func (d generator) template() corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: d.containers("main", 1+d.IntN(3)), InitContainers: d.containers("init", d.IntN(4)),
 		PriorityClassName: pick(d, "", "", "low", "medium", "high", "unknown"),
@@ -83,8 +83,8 @@ func (d dice) template() corev1.PodTemplateSpec {
 	return template
 }
 
-// volcanoJob is any Job that Volcano's admission lets in.
-func (d dice) volcanoJob(name string) *vcbatch.Job {
+// volcanoJob returns any Job that Volcano's webhook accepts.
+func (d generator) volcanoJob(name string) *vcbatch.Job {
 	job := &vcbatch.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train"},
 		Spec:       vcbatch.JobSpec{Queue: "default", PriorityClassName: pick(d, "", "low", "high"), SchedulerName: "volcano"},
@@ -114,15 +114,15 @@ func (d dice) volcanoJob(name string) *vcbatch.Job {
 	return job
 }
 
-func (d dice) topology() *vcbatch.NetworkTopologySpec {
+func (d generator) topology() *vcbatch.NetworkTopologySpec {
 	return &vcbatch.NetworkTopologySpec{
 		Mode:               pick(d, vcbatch.HardNetworkTopologyMode, vcbatch.SoftNetworkTopologyMode),
 		HighestTierAllowed: pick(d, nil, ptr.To(1), ptr.To(2)), HighestTierName: pick(d, "", "rack"),
 	}
 }
 
-// paddleJob is any PaddleJob that has what it needs to train.
-func (d dice) paddleJob(name string) *v1.PaddleJob {
+// paddleJob returns any PaddleJob that has what it needs to train.
+func (d generator) paddleJob(name string) *v1.PaddleJob {
 	role := func() *v1.ResourceSpec { return &v1.ResourceSpec{Replicas: 1 + d.Int32N(5), Template: d.template()} }
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train", UID: "p"}, Spec: v1.PaddleJobSpec{Worker: role()}}
 	total := job.Spec.Worker.Replicas

@@ -45,7 +45,7 @@ func TestProgramsWaitForLatePeers(t *testing.T) {
 	r.create(t, r.psJob(intranet(v1.Service), lateWorkers))
 	r.await(t, "ps", "2 of 4 peers not found yet: job-worker-0.job, job-worker-1.job", 2)
 	require.Equal(t, 2, r.containers(barrier), "the servers' barriers wait")
-	require.Zero(t, r.containers("paddle"), "nobody trains")
+	require.Zero(t, r.containers("paddle"), "no trainer has started")
 	r.arrive(t)
 	done := r.awaitTrained(t, 2)
 	require.Zero(t, done.Status.Restarts)
@@ -73,7 +73,7 @@ func TestAddressesWaitForLatePeers(t *testing.T) {
 	require.Zero(t, done.Status.Restarts)
 }
 
-// Servers whose program takes its time are waited for by the workers' programs, with nobody's help.
+// The workers' programs wait for servers that start slowly, without help of the controller.
 func TestWorkersWaitForSlowServers(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)

@@ -31,11 +31,11 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	r.edit(t, workers(2))
 	r.await(t, "worker", "elastic: rank 1 of 2", 2)
 	done := r.awaitElastic(t, 2, 3, 2)
-	require.Zero(t, done.Status.Restarts, "who was told to go has not failed")
-	require.Equal(t, 3, r.podsOf("worker"), "nobody but the one that came was made")
+	require.Zero(t, done.Status.Restarts, "a pod that was asked to end has not failed")
+	require.Equal(t, 3, r.podsOf("worker"), "only the added pod was created")
 }
 
-// A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
+// A worker is evicted: the other continues alone, and the replacement joins it. Nothing has failed.
 func TestElasticWorkerIsEvicted(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
@@ -51,10 +51,10 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 	// Whether the other has taken a step alone depends on how soon the one that was evicted is back.
 	done := r.awaitElastic(t)
 	require.Zero(t, done.Status.Restarts, "an eviction is no failure")
-	require.Equal(t, 3, r.podsOf("worker"), "the evicted one was created again, and nobody else")
+	require.Equal(t, 3, r.podsOf("worker"), "the evicted pod was created again, and no other")
 }
 
-// createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.
+// createElastic submits a job of two workers, of which there may be fewer and more, and an etcd.
 func (r *trial) createElastic(t *testing.T, least, most int32) {
 	t.Helper()
 	r.startEtcd(t)
@@ -66,7 +66,7 @@ func (r *trial) createElastic(t *testing.T, least, most int32) {
 	}))
 }
 
-// awaitElastic waits until two workers have trained the model; so many have trained it in turn, where that is sure.
+// awaitElastic waits until two workers have trained the model. Where it is certain, it checks how many have trained in turn.
 func (r *trial) awaitElastic(t *testing.T, sizes ...int) *v1.PaddleJob {
 	t.Helper()
 	done := r.awaitPhase(t, v1.Completed)

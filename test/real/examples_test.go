@@ -56,9 +56,8 @@ var examples = map[string]example{
 	"kubeflow.yaml":               {job: "wide-and-deep-kubeflow", mode: v1.ModePS},
 }
 
-// simulated are the examples that ask for more than one node has, for a program that they leave to the user, or for the start
-// script of their image; TestModes and the tests of elastic jobs train what is like them, and test/manifests and
-// test/conformance/live run them without a program.
+// simulated are the examples that request more than one node has, or need a program of the user or the start script of their image.
+// TestModes and the tests of elastic jobs train similar jobs. test/manifests and test/conformance/live run these without a program.
 var simulated = []string{"collective.yaml", "fleet_ps.yaml", "hybrid_parallel.yaml", "elastic.yaml", "nfs_model_output.yaml", "ctr-volcano.yaml", "ernie_pretrain.yaml"}
 
 func TestEveryExampleIsTrained(t *testing.T) {
@@ -114,10 +113,10 @@ func (e *example) run(t *testing.T, file string) {
 	}
 }
 
-// nas is the folder in the place of the example's NFS server, with the folder that holds its program.
+// nas returns the folder that replaces the example's NFS server, and the folder with its program.
 func (r *trial) nas() string { return filepath.Join(r.folder, "nas") }
 
-// submit makes the objects of examples, fitted to the real node.
+// submit creates the objects of examples, fitted to the real node.
 func (r *trial) submit(t *testing.T, env map[string]string, files ...string) {
 	t.Helper()
 	paths := make([]string, 0, len(files))
@@ -150,8 +149,8 @@ func (r *trial) replaceNFS(t *testing.T, volume *unstructured.Unstructured) {
 	require.NoError(t, unstructured.SetNestedMap(volume.Object, map[string]any{"path": r.nas()}, "spec", "hostPath"))
 }
 
-// mode is a way to train, and the networks in which it can be done with all pods on one node: Paddle's launcher counts
-// nodes by their addresses, so that in the node's own network only programs without it are more than one.
+// mode is a way to train, and the networks in which all pods can be on one node. Paddle's launcher counts nodes by their addresses:
+// in the node's own network only programs without the launcher can be more than one.
 type mode struct {
 	name     string
 	changes  []change
@@ -193,7 +192,7 @@ func TestModes(t *testing.T) {
 				t.Parallel()
 				if network == v1.Host && m.workers > 1 && sandbox.RealRootless() {
 					t.Skip("without the start barrier, for which rootless nodes lack a user, a program may start before its kubelet " +
-						"has heard which ports the controller gave it")
+						"has received the ports that the controller gave it")
 				}
 				r := newTrial(t, "job")
 				r.create(t, r.psJob(append([]change{intranet(network)}, m.changes...)...))
@@ -209,7 +208,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// requireNetwork looks that pods of jobs with servers were found by what the user asked for.
+// requireNetwork checks that the pods of jobs with servers use the addresses that the user asked for.
 func (r *trial) requireNetwork(t *testing.T, network v1.Intranet) {
 	t.Helper()
 	host := map[v1.Intranet]string{

@@ -35,7 +35,7 @@ type line struct {
 
 func (l *line) role() string { return l.pod.Labels[vcbatch.TaskSpecKey] }
 
-// journal is the pods of a job and their logs, also of pods that are no more. All of it comes through the API server, as
+// journal is the pods of a job and their logs, also of deleted pods. All of it comes through the API server, as
 // `kubectl get --watch` and `kubectl logs --follow` would show it.
 type journal struct {
 	begun   time.Time
@@ -71,7 +71,7 @@ func follow(t *testing.T, namespace, job string) *journal {
 		factory.Shutdown()
 		if t.Failed() {
 			<-time.After(2 * time.Second) // for the last lines
-			t.Log(j.told())
+			t.Log(j.all())
 		}
 		stopReading()
 		j.reading.Wait()
@@ -122,7 +122,7 @@ func (j *journal) read(ctx context.Context, pod *corev1.Pod, container string) {
 	})
 }
 
-// podsOf is how many pods of a role there are or were.
+// podsOf returns how many pods of a role there are or were.
 func (j *journal) podsOf(role string) (count int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,7 +134,7 @@ func (j *journal) podsOf(role string) (count int) {
 	return count
 }
 
-// containers is how many containers of a name have started.
+// containers returns how many containers of a name have started.
 func (j *journal) containers(name string) (count int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -146,14 +146,14 @@ func (j *journal) containers(name string) (count int) {
 	return count
 }
 
-// said are the lines with a text that the containers of a role's pods, or of all, have logged.
+// said returns the lines with a text that the containers of a role's pods, or of all, have logged.
 func (j *journal) said(role, text string) []line {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(j.lines), func(l line) bool { return role != "" && l.role() != role || !strings.Contains(l.text, text) })
 }
 
-// await waits until so many lines of a role have a text in them.
+// await waits until a number of lines of a role contain a text.
 func (j *journal) await(t *testing.T, role, text string, want int) []line {
 	t.Helper()
 	var found []line
@@ -166,8 +166,8 @@ func (j *journal) await(t *testing.T, role, text string, want int) []line {
 	return found
 }
 
-// told is all that was said.
-func (j *journal) told() string {
+// all returns all lines in the order of their times.
+func (j *journal) all() string {
 	lines := j.said("", "")
 	slices.SortStableFunc(lines, func(a, b line) int { return a.at.Compare(b.at) })
 	var out strings.Builder

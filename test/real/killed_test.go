@@ -35,7 +35,7 @@ import (
 // holdEnv makes this program hold a sandbox in the folder that the variable names, until the program is killed.
 const holdEnv = "REAL_TEST_HOLDS"
 
-// bareOptions are those of a sandbox of Volcano alone with a real node that has the trainer.
+// bareOptions returns those of a sandbox of Volcano alone with a real node that has the trainer.
 func bareOptions(state string, images ...string) sandbox.Options {
 	return sandbox.Options{
 		StateDir: state, StockScheduler: true, WithoutController: true, Topology: sandbox.Uniform(1), Progress: os.Stdout,
@@ -57,15 +57,15 @@ func hold(state string) {
 	select {}
 }
 
-// TestKilled kills the process that holds a sandbox while pods run, so that no process is left to clean up: as the machine
-// allows it, and rootless, where root is only made to be without the rights of a container runtime. It is not parallel,
+// TestKilled kills the process that holds a sandbox while pods run, so that no process is left to clean up. It runs as root, if the
+// machine allows that, and rootless, where root drops the permissions of a container runtime. It is not parallel,
 // because the pods of other tests would be found as traces.
 func TestKilled(t *testing.T) {
 	live.RequireReal(t)
 	live.SkipUnlessAll(t)
 	machine, err := box.Probe(node.Tools()...)
 	require.NoError(t, err)
-	mode, err := box.Verdict(machine)
+	mode, err := box.ModeFor(machine)
 	require.NoError(t, err)
 	t.Run(mode.String(), func(t *testing.T) { testKilled(t, mode) })
 	if mode == box.Rootless {
@@ -73,7 +73,7 @@ func TestKilled(t *testing.T) {
 	}
 	t.Run(box.Rootless.String(), func(t *testing.T) {
 		machine.Capabilities = 0
-		mode, err := box.Verdict(machine)
+		mode, err := box.ModeFor(machine)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -102,13 +102,13 @@ func testKilled(t *testing.T, mode box.Mode, env ...string) {
 	require.NoError(t, holder.Process.Signal(syscall.SIGKILL))
 	require.Error(t, holder.Wait())
 	require.Contains(t, said.String(), "making namespaces for a real node ("+mode.String()+")")
-	// It waits until the box has ended, which has held the folder's lock too.
+	// It waits until the box has stopped, which has held the folder's lock too.
 	_, err = sandbox.Down(t.Context(), state)
 	require.NoError(t, err)
 	requireNoTrace(t, before, state)
 }
 
-// connect makes clients of a sandbox that another process holds.
+// connect returns clients of a sandbox that another process holds.
 func connect(t *testing.T, state string) *live.Plane {
 	t.Helper()
 	record, _, err := sandbox.ReadRecord(state)
@@ -121,7 +121,7 @@ func connect(t *testing.T, state string) *live.Plane {
 }
 
 // requireTrainsByName runs a server and a worker that find each other by the names that a headless service gives them, and a
-// program that refuses its command line. The server still runs afterwards, though kwok would have ended it at once.
+// program that refuses its command line. The server still runs afterwards, though kwok would have stopped it at once.
 func requireTrainsByName(t *testing.T, p *live.Plane) {
 	t.Helper()
 	namespace := p.Namespace(t)
@@ -197,7 +197,7 @@ func TestBox(t *testing.T) {
 	require.NoError(t, err)
 	machine, err := box.Probe()
 	require.NoError(t, err)
-	mode, err := box.Verdict(machine)
+	mode, err := box.ModeFor(machine)
 	require.NoError(t, err)
 	settings := box.Settings{Hostname: "inside", Sysctls: map[string]string{"kernel/panic": "77"}, Bridge: node.Bridge, Address: node.Address}
 	if mode == box.Root {
@@ -240,7 +240,7 @@ func TestBox(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(parent, syscall.SIGKILL))
 	<-p.Done
-	require.EqualError(t, p.Err, "its box has ended")
+	require.EqualError(t, p.Err, "its box has stopped")
 	_, err = run("true")
 	require.Error(t, err)
 	require.NoError(t, b.Stop())

@@ -101,10 +101,10 @@ func TestNodeAgentsRestart(t *testing.T) {
 	done := r.awaitPhase(t, v1.Completed) // logs that are followed end with the kubelet
 	require.Zero(t, done.Status.Restarts)
 	require.Equal(t, train.Hash(train.Model([]train.Segment{{World: 2}}, steps)), train.Hash(r.model(t).Params))
-	require.NoError(t, promiseGPUs(context.WithoutCancel(t.Context())), "the kubelet has forgotten them")
+	require.NoError(t, promiseGPUs(context.WithoutCancel(t.Context())), "the restart of the kubelet has reset them")
 }
 
-// paddle is what kubectl paddle says about the trial.
+// paddle returns what kubectl paddle says about the trial.
 func (r *trial) paddle(ctx context.Context, args ...string) (out, errOut string, code int) {
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", r.namespace}, args...)

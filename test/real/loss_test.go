@@ -29,7 +29,7 @@ import (
 // slowly lets a job train for long enough that a test can do something to it, also on a fast machine.
 var slowly = variable("TRAINER_STEP_TIME", "200ms")
 
-// A worker crashes: the gang starts again, goes on from its checkpoint, and trains the model that it would have trained.
+// A worker crashes: the gang starts again, continues from its checkpoint, and trains the model that it would have trained.
 func TestWorkerCrashes(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
@@ -53,7 +53,7 @@ func TestWorkerCrashes(t *testing.T) {
 	}
 }
 
-// A server is lost: the gang starts again, and goes on from its checkpoint.
+// A server is lost: the gang starts again, and continues from its checkpoint.
 func TestServerIsLost(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
@@ -88,7 +88,7 @@ func (r *trial) kill(t *testing.T, pod string) {
 	for _, path := range found {
 		environ, err := os.ReadFile(path) //nolint:gosec // of the machine's own
 		if err != nil {
-			continue // it has ended, or is somebody else's
+			continue // it has exited, or is another user's
 		}
 		variables := "\x00" + string(environ)
 		if !strings.Contains(variables, "\x00"+marker+"="+r.folder+"\x00") || !strings.Contains(variables, "\x00HOSTNAME="+pod+"\x00") {
@@ -182,7 +182,7 @@ func (r *trial) edit(t *testing.T, changes ...change) {
 	}))
 }
 
-// A job that is suspended leaves the node, and goes on from its checkpoint when it is resumed.
+// A job that is suspended leaves the node, and continues from its checkpoint when it is resumed.
 func TestSuspendedJobGoesOn(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)

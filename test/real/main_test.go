@@ -74,7 +74,7 @@ func run(m *testing.M) int {
 	return live.Main(m, options, ready)
 }
 
-// packImages makes those of the trainer, under all names of the examples, and of etcd.
+// packImages creates those of the trainer, under all names of the examples, and of etcd.
 func packImages(dir string, options sandbox.Options) ([]string, error) {
 	trains, keeps := filepath.Join(dir, "trainer.tar"), filepath.Join(dir, "etcd.tar")
 	if err := packTrainer(trains); err != nil {
@@ -114,7 +114,7 @@ func promiseGPUs(ctx context.Context) error {
 	return nil
 }
 
-// onEveryChange are the cases that every change is tested with; make test-all tests all.
+// onEveryChange returns the cases that every change is tested with; make test-all tests all.
 func onEveryChange[T any](cases map[string]T, names ...string) map[string]T {
 	if live.All() {
 		return cases
@@ -130,7 +130,7 @@ func onEveryChange[T any](cases map[string]T, names ...string) map[string]T {
 	return chosen
 }
 
-// installKubeflow makes Kubeflow's CRD, and then the client for manifests, which remembers what kinds there are.
+// installKubeflow creates Kubeflow's CRD, and then the client for manifests, which remembers what kinds there are.
 func installKubeflow(ctx context.Context) error {
 	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-rights.yaml", "v1/kubeflow-crd.yaml")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // steps is how many the trainer takes where a test says nothing else.
 const steps = 60
 
-// trial is one job in a namespace of its own. Its volumes are folders of the machine's.
+// trial is one job in its own namespace. Its volumes are folders of the machine's.
 type trial struct {
 	*journal
 	namespace, job string
@@ -42,7 +42,7 @@ func newTrial(t *testing.T, job string) *trial {
 	return r
 }
 
-// models is where the job's model is written.
+// models returns where the job's model is written.
 func (r *trial) models() string { return filepath.Join(r.folder, "models") }
 
 // create submits a job whose pods have been fitted.
@@ -59,7 +59,7 @@ func (r *trial) awaitJob(t *testing.T, what string, want func(*v1.PaddleJob) boo
 	return cluster.AwaitJob(t, r.namespace, r.job, what, func(job *v1.PaddleJob) bool {
 		wanted := want(job)
 		ended := job.Status.Phase == v1.Failed || job.Status.Phase == v1.Completed
-		require.False(t, ended && !wanted, "it has ended: %+v", job.Status)
+		require.False(t, ended && !wanted, "it has finished: %+v", job.Status)
 		return wanted
 	})
 }
@@ -69,7 +69,7 @@ func (r *trial) awaitPhase(t *testing.T, phase v1.Phase) *v1.PaddleJob {
 	return r.awaitJob(t, string(phase), func(job *v1.PaddleJob) bool { return job.Status.Phase == phase })
 }
 
-// awaitTrained waits for the job's end, and requires that so many workers have trained the model which one process gets.
+// awaitTrained waits for the job's end, and requires that this number of workers have trained the model which one process gets.
 func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 	t.Helper()
 	job := r.awaitPhase(t, v1.Completed)
@@ -80,7 +80,7 @@ func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 
 var trainedLine = regexp.MustCompile(`trained: loss ([\d.]+) -> ([\d.]+), model sha256 ([0-9a-f]{64})$`)
 
-// requireModel looks at what each worker has said at last and at the model; so many workers have trained it in turn.
+// requireModel checks the last line of each worker and the model, which this number of workers have trained in turn.
 func (r *trial) requireModel(t *testing.T, workers int, worlds []train.Segment) {
 	t.Helper()
 	require.NotEmpty(t, worlds)
@@ -114,12 +114,12 @@ func (r *trial) model(t *testing.T) (written train.State) {
 // change is one difference from a plain job.
 type change func(*v1.PaddleJob)
 
-// psJob is a job of two servers and two workers, whose pods stay after the end.
+// psJob returns a job of two servers and two workers, whose pods stay after the end.
 func (r *trial) psJob(changes ...change) *v1.PaddleJob {
 	return r.workersOnly(append([]change{func(job *v1.PaddleJob) { job.Spec.PS = role(2) }}, changes...)...)
 }
 
-// workersOnly is a job of two workers.
+// workersOnly returns a job of two workers.
 func (r *trial) workersOnly(changes ...change) *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: r.job, Namespace: r.namespace}}
 	job.Spec.Worker, job.Spec.CleanPodPolicy = role(2), v1.CleanNever
@@ -166,7 +166,7 @@ func workers(replicas int32) change {
 // launched has Paddle's launcher start the program.
 var launched = starts("python", "-m", "paddle.distributed.launch", "train.py")
 
-// starts is the command of all roles.
+// starts returns the command of all roles.
 func starts(words ...string) change {
 	return func(job *v1.PaddleJob) {
 		for _, spec := range roles(job) {
@@ -175,7 +175,7 @@ func starts(words ...string) change {
 	}
 }
 
-// variable is a setting of the trainer, in each role that there is so far.
+// variable sets an option of the trainer in each role that exists so far.
 func variable(name, value string) change {
 	return func(job *v1.PaddleJob) {
 		for _, spec := range roles(job) {
@@ -185,7 +185,7 @@ func variable(name, value string) change {
 	}
 }
 
-// runs gives a job its run policy.
+// runs sets a job's run policy.
 func runs(edit func(*v1.RunPolicy)) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.RunPolicy == nil {

@@ -27,7 +27,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// ofWorkers changes the pod of the workers.
 func ofWorkers(edit func(*corev1.PodSpec)) change {
 	return func(job *v1.PaddleJob) { edit(&job.Spec.Worker.Template.Spec) }
 }
@@ -118,12 +117,12 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 			r.awaitEvent(t, corev1.EventTypeWarning, tc.reason, "of 2 pods cannot start, for example job-worker-", tc.says)
 			out, errOut, code := r.paddle(t.Context(), "why", "job", "-o", "json")
 			require.Zero(t, code, errOut)
-			var told describe.Description
-			require.NoError(t, json.Unmarshal([]byte(out), &told))
-			require.Equal(t, tc.reason, told.Reason, out)
-			require.NotEmpty(t, told.Suggestions, out)
+			var got describe.Description
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, tc.reason, got.Reason, out)
+			require.NotEmpty(t, got.Suggestions, out)
 			if kind, missing := strings.CutSuffix(tc.reason, "NotFound"); missing {
-				require.Equal(t, kind, told.Missing.Objects[0].Kind, out)
+				require.Equal(t, kind, got.Missing.Objects[0].Kind, out)
 			}
 			out, errOut, code = r.paddle(t.Context(), "why", "job")
 			require.Zero(t, code, errOut)
@@ -134,20 +133,20 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 	}
 }
 
-// denyEnv makes this program run the one that the variable names with fewer rights, see deny.
+// denyEnv makes this program run the one that the variable names with fewer permissions, see deny.
 const denyEnv = "REAL_TEST_DENIES"
 
 // What can be denied.
 const (
-	// denyRoot takes a capability away that a container runtime needs, from this program that then begins anew.
+	// denyRoot takes a capability away that a container runtime needs, from this program, which then starts again.
 	denyRoot = "root"
-	// denyAll also forbids user namespaces, in a user namespace of its own, and runs the program of its arguments.
+	// denyAll also forbids user namespaces, in a new user namespace, and runs the program of its arguments.
 	denyAll = "all"
 )
 
 // deny does it, and never returns.
 func deny(what string) {
-	runtime.LockOSThread() // rights are a thread's, and so are those of the program that it becomes
+	runtime.LockOSThread() // permissions are a thread's, and exec keeps them
 	program, args := os.Args[0], os.Args
 	err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0)
 	if what == denyAll {
@@ -158,7 +157,7 @@ func deny(what string) {
 		env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, denyEnv+"=") })
 		err = syscall.Exec(program, args, env) //nolint:gosec // this very program, or one that it was given
 	}
-	fmt.Fprintln(os.Stderr, "deny rights:", err)
+	fmt.Fprintln(os.Stderr, "deny permissions:", err)
 	os.Exit(1)
 }
 

@@ -25,7 +25,7 @@ var restless = []string{
 	"kernel/random/", "net/netfilter/nf_conntrack_count", "vm/stat_refresh",
 }
 
-// trace is everything on this machine that a real node could leave behind, one thing a line.
+// trace returns everything on this machine that a real node could leave behind, one thing a line.
 func trace(t *testing.T, state string) (out []string) {
 	t.Helper()
 	add := func(kind string, text ...any) { out = append(out, kind+": "+strings.TrimSpace(fmt.Sprintln(text...))) }
@@ -110,7 +110,7 @@ func processes(t *testing.T, state string) []string {
 	return out
 }
 
-// requireNoTrace looks for what was not there before; the kernel may take a moment.
+// requireNoTrace fails if the sandbox has left something on the machine; the kernel may take a moment.
 func requireNoTrace(t *testing.T, before []string, state string) {
 	t.Helper()
 	var left []string
@@ -122,7 +122,7 @@ func requireNoTrace(t *testing.T, before []string, state string) {
 	require.Empty(t, left, "the sandbox has left something")
 }
 
-// added is what is new. What others took away meanwhile is nobody's trace.
+// added returns what is only in after. What other programs removed meanwhile does not count.
 func added(before, after []string) []string {
 	return slices.DeleteFunc(after, func(line string) bool { return slices.Contains(before, line) })
 }

@@ -27,7 +27,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// kwokUser is kwok's name, to which kwokRights are bound.
+// kwokUser is kwok's name, to which kwokPermissions are bound.
 const kwokUser = "paddle-sandbox:kwok"
 
 // tokenLife outlives any sandbox; nothing renews the tokens.
@@ -54,7 +54,7 @@ func writeKubeconfig(path, server string, ca []byte, namespace string, c credent
 	return nil
 }
 
-// adminConfig is the administrator's client configuration, without limits of its own.
+// adminConfig returns the administrator's client configuration, without a rate limit.
 func adminConfig(server string, ca []byte, admin identity) *rest.Config {
 	return &rest.Config{
 		Host: server, QPS: -1,
@@ -74,8 +74,8 @@ func (c *cluster) serviceAccountToken(ctx context.Context, namespace, account st
 	return got.Status.Token, nil
 }
 
-// kwokRights let kwok play kubelet for every node, and no more.
-func kwokRights() []*unstructured.Unstructured {
+// kwokPermissions let kwok simulate the kubelet of every node, and no more.
+func kwokPermissions() []*unstructured.Unstructured {
 	rule := func(group string, resources []string, verbs ...string) map[string]any {
 		return map[string]any{"apiGroups": []any{group}, "resources": anys(resources), "verbs": anys(verbs)}
 	}

@@ -86,7 +86,7 @@ func (o *Options) builds() []build {
 	return list
 }
 
-// Build makes every binary that a sandbox with these options needs, in _output/bin of the clone, and returns their
+// Build creates every binary that a sandbox with these options needs, in _output/bin of the clone, and returns their
 // paths by name. What is there already from the same pins is not built again.
 func Build(ctx context.Context, o Options) (map[string]string, error) {
 	if err := o.complete(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// helloModule makes a Go module of one small program, and a builder of it.
+// helloModule creates a Go module of one small program, and a builder of it.
 func helloModule(t *testing.T, out io.Writer) (*builder, build) {
 	t.Helper()
 	root := t.TempDir()
@@ -73,9 +73,9 @@ func TestFailedBuildSaysWhy(t *testing.T) {
 	err := b.ensure(t.Context(), []build{item})
 	require.ErrorContains(t, err, "build hello")
 	require.ErrorContains(t, err, "undefined: nonsense")
-	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"mended\") }\n")
+	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"changed\") }\n")
 	require.NoError(t, b.ensure(t.Context(), []build{item}), "a failed build leaves no stamp and no lock")
-	require.Equal(t, "mended", says(t, b))
+	require.Equal(t, "changed", says(t, b))
 }
 
 func TestBuildLog(t *testing.T) {
@@ -101,7 +101,7 @@ func TestWhatIsBuilt(t *testing.T) {
 		with    []build
 		without []build
 	}{
-		"all of ours":        {with: []build{buildScheduler, buildController}, without: []build{buildStock}},
+		"all programs":       {with: []build{buildScheduler, buildController}, without: []build{buildStock}},
 		"stock scheduler":    {options: Options{StockScheduler: true}, with: []build{buildStock, buildController}, without: []build{buildScheduler}},
 		"without controller": {options: Options{WithoutController: true}, with: []build{buildScheduler}, without: []build{buildController}},
 		"rivals":             {options: Options{Rivals: true}, with: []build{buildScheduler, buildStock, buildKubeSched}},

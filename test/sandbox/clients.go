@@ -49,7 +49,7 @@ func (st *starter) startClients(ctx context.Context) error {
 		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
 }
 
-// schedulerDeployment is the scheduler's name in Volcano's installer; our own manifest has one Deployment only.
+// schedulerDeployment returns the scheduler's name in Volcano's installer; the project's manifest has one Deployment only.
 func (st *starter) schedulerDeployment() string {
 	if st.manifests.scheduler == nil {
 		return "volcano-scheduler"
@@ -74,7 +74,7 @@ func (st *starter) addDeployed(ctx context.Context, name, binary string, m *mani
 	return st.add(c)
 }
 
-// deployed is a component with the arguments, the variables and the service account of its Deployment.
+// deployed returns a component with the arguments, the variables and the service account of its Deployment.
 func (st *starter) deployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags) (component, error) {
 	d, err := m.deployment(deployment)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c *cluster) ready(ctx context.Context) error {
 	})
 }
 
-// apply makes objects as they are written, at the same time; namespaces come first.
+// apply creates objects as they are written, at the same time; namespaces come first.
 func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, namespaces := range []bool{true, false} {
 		group, ctx := errgroup.WithContext(ctx)
@@ -206,11 +206,11 @@ func nodeReady(node *corev1.Node) bool {
 const (
 	// pollEvery is short because a sandbox is ready in seconds.
 	pollEvery = 100 * time.Millisecond
-	// pollMost is for looks that hang.
+	// pollMost is the longest pause, for slow polls.
 	pollMost = 5 * time.Second
 )
 
-// until asks again and again until there is no error, or until ctx ends; then its cause and the last error are told.
+// until calls try until it returns no error, or until ctx ends. Then the error has the cause and the last error.
 func until(ctx context.Context, what string, try func(context.Context) error) error {
 	for {
 		began := time.Now()
@@ -226,7 +226,8 @@ func until(ctx context.Context, what string, try func(context.Context) error) er
 	}
 }
 
-// pause is what follows a look: looks that are dear, as lists of 5,000 nodes, delay what they wait for.
+// pause returns the pause after a poll. It grows with the poll's duration: expensive polls, such as lists of 5,000 nodes, delay what
+// they wait for.
 func pause(took time.Duration) time.Duration {
 	return min(max(pollEvery, 4*took), pollMost)
 }

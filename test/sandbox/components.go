@@ -49,7 +49,7 @@ func isComponent(name string) bool { return slices.Contains(Components(), name) 
 type component struct {
 	name, binary string
 	args, env    []string
-	// box is where it runs; nil means beside this process.
+	// box is where it runs. Nil means outside of any box.
 	box *box.Box
 }
 
@@ -58,11 +58,11 @@ const (
 	serviceCIDR = "10.0.0.0/24"
 	// podCIDR begins with the first address that pods get; it holds neither services nor nodes.
 	podCIDR = "10.128.0.1/9"
-	// manyNodes is where kubelet leases begin to eat a small machine, so that they are renewed more seldom.
+	// manyNodes is from which on kubelet leases load a small machine too much, so that they are renewed less often.
 	manyNodes = 500
 )
 
-// kubeControllers are the parts of kube-controller-manager that a training cluster cannot do without: pods need
+// kubeControllers are the parts of kube-controller-manager that a training cluster needs: pods need
 // service accounts, nodes their taints taken off, claims their volumes and their finalizers, owners their children
 // deleted; the rest is for charts that people install.
 var kubeControllers = []string{
@@ -156,13 +156,13 @@ func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
 // working folder: the path of a socket must be short.
 const socketEnv = "DEBUG_SOCKET_DIR=sockets"
 
-// controllerFlags are what our controller is told beyond what its Deployment says. Metrics are open to this machine.
+// controllerFlags returns the flags of paddlejob-controller that its Deployment does not have. Metrics are open to this machine.
 func controllerFlags(l layout, http int) flags {
 	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http), "metrics-address": ""}
 }
 
-// keepRivals makes other schedulers ready beside the one that runs: Volcano's own with Volcano's own configuration, and
-// Kubernetes'. Volcano's has the service account, and so the rights, of the one that runs: ours must be enough for it.
+// keepRivals prepares schedulers in addition to the one that runs: Volcano's own with Volcano's own configuration, and
+// kube-scheduler. Volcano's has the service account of the one that runs, whose permissions must be sufficient for it.
 func (st *starter) keepRivals(ctx context.Context) error {
 	if !st.options.Rivals {
 		return nil

@@ -21,7 +21,7 @@ type launch struct {
 	args, env          []string
 }
 
-// launchOf reads a Deployment's first container. Overridden flags are taken out of its arguments wherever they stand.
+// launchOf reads a Deployment's first container. Overridden flags are removed from its arguments.
 func launchOf(d *appsv1.Deployment, override flags) launch {
 	pod := d.Spec.Template.Spec
 	account := pod.ServiceAccountName

@@ -16,7 +16,7 @@ import (
 // ErrNotStarted is the error of Detach after the process that was to hold the sandbox has printed the reason.
 var ErrNotStarted = errors.New("the sandbox did not start")
 
-// Detach runs this program again, with its arguments and one more, in a session of its own, to hold the sandbox of a state folder. It
+// Detach runs this program again, with its arguments and one more, in a new session, to hold the sandbox of a state folder. It
 // copies its output until the sandbox is ready.
 func Detach(ctx context.Context, stateDir, argument string, out io.Writer) error {
 	executable, err := os.Executable()

@@ -3,6 +3,6 @@
 // Package sandbox runs a real Kubernetes control plane with Volcano and this project on one machine, over simulated nodes, and nothing else lives here.
 //
 // It starts etcd, kube-apiserver, kube-controller-manager, Volcano's controllers and webhooks, the scheduler, our
-// controller and kwok as child processes, each with the rights that its shipped manifest gives it. README.md is for
+// controller and kwok as child processes, each with the permissions of its shipped manifest. README.md is for
 // users of the command paddle-sandbox; tests and the demo call [Start].
 package sandbox

@@ -27,16 +27,16 @@ func (b *builder) compile(ctx context.Context, module string, items []build, lin
 	what := strings.Join(names, ", ")
 	start := time.Now()
 	var log buildLog
-	finished, told := make(chan struct{}), make(chan struct{})
+	finished, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(stopped)
 		b.tell(ctx, dir, packages, what, &log, finished)
 	}()
 	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", b.dir + "/"}, packages...)...)
 	cmd.Stderr = &log
 	err := cmd.Run()
 	close(finished)
-	<-told
+	<-stopped
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -115,7 +115,7 @@ func (l *buildLog) messages() string {
 	return strings.Join(messages, "\n")
 }
 
-// goCommand is a run of the go command in a folder.
+// goCommand returns a run of the go command in a folder.
 func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
@@ -140,7 +140,7 @@ func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// moduleDir is where the root module's dependency lies on this machine.
+// moduleDir returns where the root module's dependency lies on this machine.
 func moduleDir(ctx context.Context, root, module string) (string, error) {
 	if _, err := goOutput(ctx, root, "mod", "download", module); err != nil {
 		return "", err

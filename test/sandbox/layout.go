@@ -89,7 +89,7 @@ type Record struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// ErrNone says that a folder holds no sandbox, not even one that has ended.
+// ErrNone says that a folder holds no sandbox, not even a stopped one.
 var ErrNone = errors.New("no sandbox is here")
 
 // ReadRecord returns what the sandbox of a state folder wrote down, and whether it runs.
@@ -118,7 +118,7 @@ func (l layout) write(record *Record) error {
 	if err != nil {
 		return fmt.Errorf("write the sandbox's record: %w", err)
 	}
-	// Renamed into place, so that nobody reads half of it.
+	// Renamed into place, so that no process reads a part of it.
 	temporary := l.marker() + ".new"
 	if err := os.WriteFile(temporary, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the sandbox's record: %w", err)
@@ -133,7 +133,7 @@ func (l layout) write(record *Record) error {
 // do not survive.
 const downGrace = 30 * time.Second
 
-// Down stops the sandbox of a state folder, whoever started it, and reports whether one ran.
+// Down stops the sandbox of a state folder, which any process may have started, and reports whether one ran.
 func Down(ctx context.Context, stateDir string) (bool, error) {
 	record, running, err := ReadRecord(stateDir)
 	if errors.Is(err, ErrNone) {

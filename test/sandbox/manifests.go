@@ -44,7 +44,7 @@ const volcanoManifest = "installer/volcano-development.yaml"
 // manifests are all that a sandbox applies.
 type manifests struct {
 	crds []*unstructured.Unstructured
-	// volcano is Volcano's installer; operator and scheduler are ours, and nil where they are left out.
+	// volcano is Volcano's installer; operator and scheduler are the project's manifests, and nil where they are left out.
 	volcano, operator, scheduler *manifest
 	// trainer are the webhooks of trainerControllers, where the options ask for them.
 	trainer []*manifest
@@ -114,7 +114,7 @@ func crdFiles(module string, patterns ...string) ([]string, error) {
 func readManifest(path string) (*manifest, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("manifest %s is missing: the sandbox runs its component with exactly the arguments and rights written there, so run it in a whole clone, or leave that component out", path)
+		return nil, fmt.Errorf("manifest %s is missing: the sandbox runs its component with exactly the arguments and permissions written there, so run it in a whole clone, or leave that component out", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
@@ -139,8 +139,8 @@ func readManifest(path string) (*manifest, error) {
 	}
 }
 
-// rights are the objects that a component needs, without what runs it: namespaces, accounts, roles, configuration.
-func (m *manifest) rights() []*unstructured.Unstructured {
+// prerequisites returns the objects that a component needs, without what runs it: namespaces, accounts, roles, configuration.
+func (m *manifest) prerequisites() []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, object := range m.objects {
 		switch object.GetKind() {
@@ -152,7 +152,7 @@ func (m *manifest) rights() []*unstructured.Unstructured {
 	return out
 }
 
-// withoutBindings leaves out the role bindings of one service account, which is to have no rights but others'.
+// withoutBindings leaves out the role bindings of one service account, so that it has only the permissions of the other manifests.
 func withoutBindings(objects []*unstructured.Unstructured, namespace, account string) []*unstructured.Unstructured {
 	return slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
 		if kind := object.GetKind(); kind != "ClusterRoleBinding" && kind != "RoleBinding" {

@@ -76,8 +76,8 @@ func names(objects []*unstructured.Unstructured) []string {
 func TestManifestParts(t *testing.T) {
 	m := loadTestManifest(t, testManifest)
 	require.Len(t, m.objects, 8)
-	require.Equal(t, []string{"ns", "account", "conf", "its", "its-too", "anothers"}, names(m.rights()))
-	require.Equal(t, []string{"ns", "account", "conf", "anothers"}, names(withoutBindings(m.rights(), "ns", "account")))
+	require.Equal(t, []string{"ns", "account", "conf", "its", "its-too", "anothers"}, names(m.prerequisites()))
+	require.Equal(t, []string{"ns", "account", "conf", "anothers"}, names(withoutBindings(m.prerequisites(), "ns", "account")))
 
 	d, err := m.deployment("")
 	require.NoError(t, err)

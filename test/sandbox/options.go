@@ -20,38 +20,38 @@ const DefaultStateDir = "_output/sandbox"
 // modulePath marks the root of a clone of this project.
 const modulePath = "module github.com/paddle-volcano/paddle-volcano\n"
 
-// Options say what sandbox is wanted. The zero value is the demo cluster with everything of ours in it.
+// Options configure a sandbox. The zero value is the demo cluster with all components of this project.
 type Options struct {
 	// StateDir is the folder of everything that the sandbox writes: etcd's data, certificates, kubeconfigs, logs. Unset
 	// means DefaultStateDir. A folder of an earlier sandbox is emptied.
 	StateDir string
 	// Topology is the simulated cluster; nil means Demo.
 	Topology *Topology
-	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means for ever.
+	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means forever.
 	WorkerRunFor time.Duration
-	// Progress is told, line by line, what goes on, and loudly when a component dies. Nil means nobody is.
+	// Progress gets a line for each step, and the end of the log of a component that fails. Nil means that it is discarded.
 	Progress io.Writer
-	// StockScheduler runs Volcano's own scheduler with Volcano's own configuration and rights instead of ours.
+	// StockScheduler runs Volcano's own scheduler with Volcano's own configuration and permissions instead of paddle-scheduler.
 	StockScheduler bool
 	// SchedulerConf replaces the text of volcano-scheduler.conf.
 	SchedulerConf string
-	// WithoutController leaves out our controller and its manifests; the CRD is still installed.
+	// WithoutController leaves out paddlejob-controller and its manifests; the CRD is still installed.
 	WithoutController bool
-	// ControllerArgs are added to our controller's arguments, and win over those of its Deployment.
+	// ControllerArgs are added to the arguments of paddlejob-controller, and win over those of its Deployment.
 	ControllerArgs []string
-	// Rivals makes Volcano's own scheduler and kube-scheduler ready beside the one that runs, and starts neither:
-	// StartComponent does, after Kill has ended the other.
+	// Rivals prepares Volcano's own scheduler and kube-scheduler in addition to the one that runs, and starts neither:
+	// StartComponent does, after Kill has stopped the other.
 	Rivals bool
 	// Real adds one real node, on which pods really run. Nil means that all nodes are simulated.
 	Real *Real
-	// Kubeadm makes ready what clusters of kubeadm's have beside: kubeadm, kube-proxy and kube-scheduler. None is started.
+	// Kubeadm prepares the further programs of kubeadm's clusters: kubeadm, kube-proxy and kube-scheduler. None is started.
 	Kubeadm bool
-	// Trainer adds Kubeflow Trainer and JobSet, which have the administrator's rights.
+	// Trainer adds Kubeflow Trainer and JobSet, which have the administrator's permissions.
 	Trainer bool
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
 
-	// root is the clone whose binaries and manifests are used: the one that the working folder lies in.
+	// root is the clone whose binaries and manifests are used: the one that contains the working folder.
 	root string
 }
 
@@ -74,7 +74,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("topology: %w", err)
 	}
 	if o.WorkerRunFor < 0 {
-		return fmt.Errorf("worker run time is %s: it must not be negative (0 means for ever)", o.WorkerRunFor)
+		return fmt.Errorf("worker run time is %s: it must not be negative (0 means forever)", o.WorkerRunFor)
 	}
 	for name := range o.Args {
 		if !isComponent(name) {
@@ -119,5 +119,5 @@ type progress struct {
 func (p progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.out, format+"\n", args...) //nolint:errcheck // nobody is left to be told
+	fmt.Fprintf(p.out, format+"\n", args...) //nolint:errcheck // progress is for information only
 }

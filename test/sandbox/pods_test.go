@@ -153,6 +153,6 @@ func (e *env) testComponents(t *testing.T) {
 	case err := <-e.Failed():
 		require.ErrorContains(t, err, "component volcano-controllers died by itself (signal: killed); the end of its log "+e.Logs(sandbox.VolcanoController))
 	case <-time.After(time.Minute):
-		require.Fail(t, "nobody was told")
+		require.Fail(t, "no failure was reported")
 	}
 }

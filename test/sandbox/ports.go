@@ -54,7 +54,7 @@ func (p *ports) take() (int, error) {
 	return 0, fmt.Errorf("no free port was found between %d and %d on 127.0.0.1", firstPort, lastPort)
 }
 
-// free asks for the port on every address, because some components listen so.
+// free reports whether the port is free on every address, because some components listen on all of them.
 func free(port int) bool {
 	listener, err := net.Listen("tcp", ":"+strconv.Itoa(port)) //nolint:gosec // closed at once
 	if err != nil {
@@ -91,7 +91,7 @@ func tryLock(path string) (*fileLock, error) {
 	return &fileLock{file: file}, nil
 }
 
-// waitLock takes the lock as soon as it is free, and calls waiting once if it is not so at first.
+// waitLock takes the lock as soon as it is free, and calls waiting once if it is not free at first.
 func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, error) {
 	for first := true; ; first = false {
 		lock, err := tryLock(path)
@@ -109,7 +109,7 @@ func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, erro
 	}
 }
 
-// isLocked reports whether somebody holds the lock.
+// isLocked reports whether a process holds the lock.
 func isLocked(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

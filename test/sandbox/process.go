@@ -17,7 +17,7 @@ import (
 // process is one run of a component.
 type process struct {
 	pid int
-	// done is closed when the process has ended, after err was set.
+	// done is closed when the process has exited, after err was set.
 	done chan struct{}
 	err  error
 	// wanted is set before the sandbox ends the process itself.
@@ -38,8 +38,8 @@ var spawner = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-// spawn starts a command in a process group of its own, so that ^C reaches it only through us, and so that it is
-// killed when this process dies, however it dies. Its output is appended to the log.
+// spawn starts a command in a new process group, so that ^C does not reach it directly, and so that it is killed when this process
+// dies, also by SIGKILL. Its output is appended to the log.
 func spawn(c component, l layout) (*process, error) {
 	run := spawnHere
 	if c.box != nil {
@@ -61,7 +61,7 @@ func spawnHere(c component, l layout) (*process, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	defer log.Close()                        //nolint:errcheck // the child has its own copy
-	cmd := exec.Command(c.binary, c.args...) //nolint:gosec // our own binaries and arguments
+	cmd := exec.Command(c.binary, c.args...) //nolint:gosec // binaries and arguments of the sandbox
 	cmd.Dir, cmd.Stdout, cmd.Stderr = string(l), log, log
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -78,7 +78,7 @@ func spawnHere(c component, l layout) (*process, error) {
 	return p, nil
 }
 
-// signal sends a signal to the process group. A process that has ended is no error.
+// signal sends a signal to the process group. It is no error if the process has exited.
 func (p *process) signal(sig syscall.Signal) error {
 	select {
 	case <-p.done:
@@ -112,7 +112,7 @@ func (p *process) end(grace time.Duration) error {
 	return nil
 }
 
-// expect says that the process is about to be ended on purpose.
+// expect records that the process is about to be stopped on purpose.
 func (p *process) expect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

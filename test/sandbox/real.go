@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
-// Real asks for a real node: a kubelet and containerd, in namespaces of their own together with all other components.
+// Real asks for a real node: a kubelet and containerd, which run in one box together with all other components.
 // [Start] returns a [*box.UnsupportedError] where the machine does not allow it.
 type Real struct {
 	// Images are archives of images (OCI or Docker's) that the node has from the start. It cannot pull any.
@@ -38,13 +38,13 @@ const (
 	kwokNode, kwokNodeValue = "kwok.x-k8s.io/node", "fake"
 )
 
-// RealAllowed tells why this machine does not allow a real node: the error is a [*box.UnsupportedError] then.
+// RealAllowed returns a [*box.UnsupportedError] with the reason if this machine does not allow a real node.
 func RealAllowed() error {
 	_, err := realMode()
 	return err
 }
 
-// RealRootless tells that a real node has one user only on this machine, as whom the start barrier does not run.
+// RealRootless reports whether a real node on this machine has only one user. The start barrier cannot run as that user.
 func RealRootless() bool {
 	mode, err := realMode()
 	return err == nil && mode == box.Rootless
@@ -55,7 +55,7 @@ func realMode() (box.Mode, error) {
 	if err != nil {
 		return 0, fmt.Errorf("look whether this machine allows a real node: %w", err)
 	}
-	return box.Verdict(machine)
+	return box.ModeFor(machine)
 }
 
 func (o *Options) allowed() error {
@@ -91,7 +91,7 @@ func (o *Options) completeReal() error {
 	return nil
 }
 
-// simulatedNodes are kwok's; beside a real node it must know them.
+// simulatedNodes returns those of kwok. If there is also a real node, kwok knows its own by an annotation.
 func (o *Options) simulatedNodes() []*corev1.Node {
 	nodes := o.Topology.Nodes()
 	if o.Real != nil {
@@ -102,7 +102,7 @@ func (o *Options) simulatedNodes() []*corev1.Node {
 	return nodes
 }
 
-// coreDNSUser is CoreDNS's name, to which coreDNSRights are bound.
+// coreDNSUser is CoreDNS's name, to which coreDNSPermissions are bound.
 const coreDNSUser = "paddle-sandbox:coredns"
 
 // writeNodePKI writes the kubelet's own certificate, and the one with which the API server asks it for logs.
@@ -125,13 +125,13 @@ func (st *starter) writeNodePKI() error {
 	return nil
 }
 
-// realAPIServerArgs let the API server give the kubelet its rights, and reach it.
+// realAPIServerArgs let the API server authorize the kubelet, and reach it.
 func (st *starter) realAPIServerArgs() []string {
 	if st.options.Real == nil {
 		return nil
 	}
 	return flags{
-		// Beside RBAC, which is there already.
+		// In addition to RBAC, which is set already.
 		"authorization-mode":         "Node",
 		"kubelet-client-certificate": st.layout.pki("kubelet-client.crt"), "kubelet-client-key": st.layout.pki("kubelet-client.key"),
 		"kubelet-certificate-authority": st.layout.pki("ca.crt"), "kubelet-preferred-address-types": "InternalIP",
@@ -146,7 +146,7 @@ func (st *starter) realKwokArgs() []string {
 	return flags{"manage-all-nodes": "false", "manage-nodes-with-annotation-selector": kwokNode + "=" + kwokNodeValue}.args()
 }
 
-func coreDNSRights() []*unstructured.Unstructured {
+func coreDNSPermissions() []*unstructured.Unstructured {
 	rule := func(group string, resources ...string) map[string]any {
 		return map[string]any{"apiGroups": []any{group}, "resources": anys(resources), "verbs": []any{"list", "watch"}}
 	}
@@ -177,7 +177,7 @@ type realStart struct {
 // boxPorts are enough for all components: the ports of a box are opened before it is made.
 const boxPorts = 12
 
-// cgroup is the name of the box's cgroup, which a later sandbox in the same folder finds again.
+// cgroup returns the name of the box's cgroup, which a later sandbox in the same folder finds again.
 func (l layout) cgroup() string {
 	sum := sha256.Sum256([]byte(l))
 	return "paddle-sandbox-" + hex.EncodeToString(sum[:4])
@@ -200,7 +200,7 @@ func (st *starter) takeBoxPorts(n int) ([]int, error) {
 	return taken, nil
 }
 
-// startBox makes the box, in which all components will run, and has containerd come up while the others do.
+// startBox creates the box, in which all components will run, and has containerd come up while the others do.
 func (st *starter) startBox(ctx context.Context, api int) error {
 	if st.options.Real == nil {
 		return nil
@@ -223,7 +223,7 @@ func (st *starter) startBox(ctx context.Context, api int) error {
 	made, err := box.Start(st.binaries[buildBox.name], st.Logs("box"), mode, box.Settings{
 		Name: st.real.node.Cgroup, Hostname: RealNode, Keep: keep, Sysctls: node.Sysctls(),
 		Bridge: node.Bridge, Address: node.Address, Aliases: []netip.Addr{node.API}, Ports: st.real.ports,
-		// Clients in pods are told this address, at which without kube-proxy nobody listens.
+		// Clients in pods use this address, on which no process listens without kube-proxy.
 		Forward: map[string]string{netip.AddrPortFrom(node.API, 443).String(): address(api)},
 	}, st.lock.file)
 	if err != nil {
@@ -261,7 +261,7 @@ func spawnInside(c component, l layout) (*process, error) {
 	return p, nil
 }
 
-// environ is this process's environment with variables of a component in place of its own.
+// environ returns this process's environment, in which the variables of a component replace those of the same name.
 func environ(more []string) []string {
 	return (&exec.Cmd{Env: append(os.Environ(), more...)}).Environ()
 }

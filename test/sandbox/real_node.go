@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
-// partsDir is where Debian's packages are unpacked, in the clone.
+// partsDir returns where Debian's packages are unpacked, in the clone.
 func partsDir(root string) string { return filepath.Join(root, "_output", "node") }
 
 // prepareNode gets the node's parts and writes its files.
@@ -57,7 +57,7 @@ func (st *starter) prepareNode(ctx context.Context, mode box.Mode) error {
 	return st.writeNodePKI()
 }
 
-// writeImages packs the images that pods need beside their own.
+// writeImages packs the images that pods need in addition to their own.
 func (st *starter) writeImages(mode box.Mode) error {
 	pause := filepath.Join(st.real.node.Dir, "pause.tar")
 	st.real.images = []string{pause}
@@ -85,7 +85,7 @@ func (st *starter) writeImages(mode box.Mode) error {
 // barrierFlag names, in the controller's arguments, the image that pods run first.
 const barrierFlag = "--barrier-image="
 
-// barrierImage is the image that the controller is told; the last one counts.
+// barrierImage returns the image in the controller's arguments; the last one counts.
 func barrierImage(args []string) (name string) {
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, barrierFlag); ok {
@@ -212,10 +212,10 @@ func (st *starter) realReady(ctx context.Context) error {
 	})
 }
 
-// realRights let CoreDNS see what has a name. The kubelet has its own from the API server.
-func (st *starter) realRights() []*unstructured.Unstructured {
+// realPermissions let CoreDNS see what has a name. The kubelet has its own from the API server.
+func (st *starter) realPermissions() []*unstructured.Unstructured {
 	if st.options.Real == nil {
 		return nil
 	}
-	return coreDNSRights()
+	return coreDNSPermissions()
 }

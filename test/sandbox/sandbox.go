@@ -45,26 +45,26 @@ type Sandbox struct {
 // endGrace is how long a component may take to end; nothing it could still save is needed.
 const endGrace = 2 * time.Second
 
-// StateDir is the folder of everything that the sandbox writes.
+// StateDir returns the folder of everything that the sandbox writes.
 func (s *Sandbox) StateDir() string { return string(s.layout) }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (s *Sandbox) Kubeconfig() string { return s.layout.adminKubeconfig() }
 
-// RESTConfig is the administrator's client configuration, without limits on the client's side.
+// RESTConfig returns the administrator's client configuration, without limits on the client's side.
 func (s *Sandbox) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
-// Logs is the path of a component's log.
+// Logs returns the path of a component's log.
 func (s *Sandbox) Logs(component string) string { return s.layout.logs(component) }
 
-// Address is the host and port where a component serves its metrics over plain HTTP: Scheduler, VolcanoController and
+// Address returns the host and port where a component serves its metrics over plain HTTP: Scheduler, VolcanoController and
 // Controller do. It is empty for others, and for those that were left out.
 func (s *Sandbox) Address(component string) string { return s.addresses[component] }
 
-// Failed gets an error when a component has died by itself. The others go on.
+// Failed receives an error when a component exits by itself. The others keep running.
 func (s *Sandbox) Failed() <-chan error { return s.failed }
 
-// StartComponent starts a component that Kill has ended, as it was started first. A kwok that starts again waits 40 s or more
+// StartComponent starts a component that Kill has stopped, as it was started first. A kwok that starts again waits 40 s or more
 // until the leases of the nodes have expired, and version 0.7.0 may ignore pods that were bound before that.
 func (s *Sandbox) StartComponent(name string) error {
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *Sandbox) watch(name string, p *process) {
 	s.report(err)
 }
 
-// report keeps the first failure for whoever asks.
+// report keeps the first failure for Failed.
 func (s *Sandbox) report(err error) {
 	select {
 	case s.failed <- err:
@@ -117,7 +117,7 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// Kill sends a signal to a component. After SIGTERM, SIGINT and SIGKILL it waits until the component has ended.
+// Kill sends a signal to a component. After SIGTERM, SIGINT and SIGKILL it waits until the component has exited.
 func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
 	s.mu.Lock()
 	p := s.processes[name]
@@ -142,7 +142,7 @@ func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
 	}
 }
 
-// RestartController ends our controller as a rolling update would, starts it again, and waits until it is ready.
+// RestartController stops paddlejob-controller as a rolling update would, starts it again, and waits until it is ready.
 func (s *Sandbox) RestartController(ctx context.Context) error {
 	if err := s.Kill(Controller, syscall.SIGTERM); err != nil {
 		return err
@@ -153,13 +153,13 @@ func (s *Sandbox) RestartController(ctx context.Context) error {
 	return s.controllerReady(ctx)
 }
 
-// controllerReady waits until our controller answers, if it is part of the sandbox.
+// controllerReady waits until paddlejob-controller answers, if it is part of the sandbox.
 func (s *Sandbox) controllerReady(ctx context.Context) error {
 	at := s.Address(Controller)
 	if at == "" {
 		return nil
 	}
-	return until(ctx, "our controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
+	return until(ctx, "paddlejob-controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
 }
 
 // Stop ends every component, in the reverse order of their start, and gives back the ports and the state folder, whose
@@ -198,7 +198,7 @@ func (s *Sandbox) Stop() error {
 	return errors.Join(errs...)
 }
 
-// clients are the components that talk to the API server.
+// clients returns the components that talk to the API server.
 func clients(all map[string]*process) []string {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(name string) bool { return name == Etcd || name == APIServer })
 }
@@ -224,7 +224,7 @@ func tail(path string) string {
 	return strings.TrimRight(string(data), "\n")
 }
 
-// StartSecond runs one more process of a component, under a name of its own, by which Kill, StartComponent and Logs know
+// StartSecond runs one more process of a component, under another name, by which Kill, StartComponent and Logs know
 // it. It has the component's arguments and more, which win.
 func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	s.mu.Lock()
@@ -244,7 +244,7 @@ func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	return s.StartComponent(name)
 }
 
-// AwaitEnd waits until a component has ended by itself, which is then no failure of the sandbox.
+// AwaitEnd waits until a component has exited by itself, which is then no failure of the sandbox.
 func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	s.mu.Lock()
 	p := s.processes[name]
@@ -261,5 +261,5 @@ func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	}
 }
 
-// ComponentKubeconfig is the path of a component's kubeconfig, with the rights that its manifest gives it.
+// ComponentKubeconfig returns the path of a component's kubeconfig, with the permissions of its manifest.
 func (s *Sandbox) ComponentKubeconfig(component string) string { return s.layout.kubeconfig(component) }

@@ -93,7 +93,7 @@ func TestSandbox(t *testing.T) { //nolint:tparallel // the last ones look at wha
 	t.Run("as shipped", e.testAsShipped)
 	t.Run("together", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){
-			"fates": e.testFates, "birth": e.testBirth, "refusal": e.testRefusal, "deletion": e.testDeletion,
+			"outcomes": e.testOutcomes, "birth": e.testBirth, "refusal": e.testRefusal, "deletion": e.testDeletion,
 			"clock": e.testClock, "volumes": e.testVolumes, "ctr": e.testCTR, "gang": e.testGangAttempts,
 			"defaults": e.testAdmissionDefaults,
 		} {
@@ -103,7 +103,7 @@ func TestSandbox(t *testing.T) { //nolint:tparallel // the last ones look at wha
 			})
 		}
 	})
-	t.Run("rights", e.testRights)
+	t.Run("permissions", e.testPermissions)
 	t.Run("components", e.testComponents)
 }
 

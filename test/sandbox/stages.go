@@ -14,7 +14,7 @@ import (
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
-// Annotations of a simulated pod; README.md tells what they do.
+// Annotations of a simulated pod; README.md describes them.
 const (
 	annotationPrefix = "sandbox.paddle-volcano.io/"
 	// AnnotationRunFor is how long the pod runs before it ends: a Go duration, or "forever".
@@ -27,8 +27,8 @@ const (
 )
 
 var (
-	//go:embed stages/fate.jq
-	fateProgram string
+	//go:embed stages/outcome.jq
+	outcomeProgram string
 	//go:embed stages/pod.yaml
 	podStages string
 	//go:embed stages/kwok.yaml
@@ -39,7 +39,7 @@ var (
 
 // ending is one of the ways in which a running pod's containers end.
 type ending struct {
-	Fate     string
+	Outcome  string
 	Restarts bool
 	Phase    string
 	Reason   string
@@ -53,28 +53,28 @@ const (
 )
 
 var endings = []ending{
-	{Fate: "succeed", Phase: "Succeeded", Reason: "PodCompleted", ExitCode: exitCodeZero},
-	{Fate: "fail", Phase: "Failed", Reason: "PodFailed", ExitCode: exitCodeWritten},
-	{Fate: "restart-done", Restarts: true, ExitCode: exitCodeZero},
-	{Fate: "restart-failed", Restarts: true, ExitCode: exitCodeWritten},
+	{Outcome: "succeed", Phase: "Succeeded", Reason: "PodCompleted", ExitCode: exitCodeZero},
+	{Outcome: "fail", Phase: "Failed", Reason: "PodFailed", ExitCode: exitCodeWritten},
+	{Outcome: "restart-done", Restarts: true, ExitCode: exitCodeZero},
+	{Outcome: "restart-failed", Restarts: true, ExitCode: exitCodeWritten},
 }
 
 const refusalMessage = "one of the annotations " + AnnotationRunFor + " (5s, 1m30s, forever), " + AnnotationExitCode +
-	" (0 to 255) and " + AnnotationFailAttempt + " (0, 1, ...) cannot be understood; mend it and the pod starts"
+	" (0 to 255) and " + AnnotationFailAttempt + " (0, 1, ...) is invalid: correct it, and the pod starts"
 
 // KwokConfig returns kwok's configuration: the stages of nodes and pods. Pods of worker roles run for workerRunFor,
-// which is for ever when it is 0.
+// where 0 means forever.
 func KwokConfig(workerRunFor time.Duration) (string, error) {
 	values := map[string]any{
 		"Prefix": annotationPrefix, "RetryCount": batchv1alpha1.JobRetryCountKey, "WorkerRunFor": runForText(workerRunFor),
 		"Ends": endings, "RefusalMessage": refusalMessage,
 	}
-	program, err := render("fate.jq", fateProgram, nil, values)
+	program, err := render("outcome.jq", outcomeProgram, nil, values)
 	if err != nil {
 		return "", err
 	}
 	pods, err := render("pod.yaml", podStages, template.FuncMap{
-		"fate": func(expression string) (string, error) { return quote(program + expression) },
+		"outcome": func(expression string) (string, error) { return quote(program + expression) },
 		// One expression for a whole selector: kwok copies the pod for each that it evaluates, which was most of what it did.
 		"when": func(condition string) (string, error) { return quote(program + "(" + condition + ") // empty") },
 	}, values)

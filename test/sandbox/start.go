@@ -89,11 +89,11 @@ func (st *starter) run(ctx context.Context) error {
 	if err := st.startServers(ctx); err != nil {
 		return err
 	}
-	st.progress.say("installing Volcano's and our own CRDs and rights, and %d nodes", len(st.nodes))
+	st.progress.say("installing the CRDs and permissions of Volcano and paddle-volcano, and %d nodes", len(st.nodes))
 	if err := st.install(ctx); err != nil {
 		return err
 	}
-	st.progress.say("starting kube-controller-manager, kwok, Volcano and our own components")
+	st.progress.say("starting kube-controller-manager, kwok, Volcano and paddle-volcano")
 	if err := st.startClients(ctx); err != nil {
 		return err
 	}
@@ -120,14 +120,14 @@ func (st *starter) run(ctx context.Context) error {
 	return nil
 }
 
-// install makes the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
+// install creates the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
 func (st *starter) install(ctx context.Context) error {
-	volcano := st.manifests.volcano.rights()
+	volcano := st.manifests.volcano.prerequisites()
 	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.pem); err != nil {
 		return err
 	}
 	if st.manifests.scheduler != nil {
-		// Ours may run under the name of Volcano's, and must show that its own rights are enough.
+		// paddle-scheduler may run under the name of Volcano's, and its own permissions must be sufficient.
 		d, err := st.manifests.scheduler.deployment("")
 		if err != nil {
 			return err
@@ -143,9 +143,9 @@ func (st *starter) install(ctx context.Context) error {
 		return err
 	}
 	group.Go(func() error {
-		// Ours come last, so that they win where they change what Volcano's installer makes.
+		// The project's objects come last, so that they win where they change objects of Volcano's installer.
 		for _, objects := range [][]*unstructured.Unstructured{
-			slices.Concat(volcano, kwokRights(), st.realRights()), rightsOf(st.manifests.operator), append(rightsOf(st.manifests.scheduler), scheduler),
+			slices.Concat(volcano, kwokPermissions(), st.realPermissions()), prerequisitesOf(st.manifests.operator), append(prerequisitesOf(st.manifests.scheduler), scheduler),
 		} {
 			if err := st.cluster.apply(ctx, objects); err != nil {
 				return err
@@ -172,11 +172,11 @@ func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-func rightsOf(m *manifest) []*unstructured.Unstructured {
+func prerequisitesOf(m *manifest) []*unstructured.Unstructured {
 	if m == nil {
 		return nil
 	}
-	return m.rights()
+	return m.prerequisites()
 }
 
 // starter holds what is known only while a sandbox starts.
@@ -240,7 +240,7 @@ func (st *starter) prepare() error {
 	return nil
 }
 
-// schedulerConf is what the scheduler's own manifest says, unless the options do.
+// schedulerConf returns what the scheduler's own manifest says, unless the options do.
 func (st *starter) schedulerConf() (string, error) {
 	if st.options.SchedulerConf != "" {
 		return st.options.SchedulerConf, nil

@@ -59,7 +59,7 @@ func TestComponentDiesAtTheStart(t *testing.T) {
 	}
 }
 
-// cancelOn cancels a start when a certain line is told.
+// cancelOn cancels a start when a certain line is reported.
 type cancelOn struct {
 	word   string
 	cancel context.CancelCauseFunc

@@ -85,7 +85,7 @@ func TestWaitLock(t *testing.T) {
 }
 
 func TestPortsAreHeld(t *testing.T) {
-	// Locks, not listening sockets, keep two sandboxes apart: nobody listens on these ports yet.
+	// Locks, not listening sockets, separate two sandboxes: no process listens on these ports yet.
 	a, b := &ports{}, &ports{}
 	taken := map[int]bool{}
 	for range 200 {

@@ -109,7 +109,7 @@ func ParseTopology(data []byte) (*Topology, error) {
 	return t, nil
 }
 
-// Validate returns everything that is wrong with the topology, each fault with the field it stands in. Names and labels are left to
+// Validate returns everything that is wrong with the topology, each fault with its field. Names and labels are left to
 // the API server.
 func (t *Topology) Validate() error {
 	v := &validator{}

@@ -25,7 +25,6 @@ const (
 	resourceRDMA     = corev1.ResourceName("rdma/hca")
 )
 
-// placedRack is one rack with its names.
 type placedRack struct {
 	name, block string
 	Rack
@@ -138,7 +137,7 @@ func (s Shape) resources() corev1.ResourceList {
 	return list
 }
 
-// nodeIP gives each node an address of its own in 10.64.0.0/10, or pods with hostNetwork would share one.
+// nodeIP returns a different address in 10.64.0.0/10 for each node, or pods with hostNetwork would share one.
 func nodeIP(number int) string {
 	n := number + 1
 	return fmt.Sprintf("10.%d.%d.%d", 64+n>>16, n>>8&0xff, n&0xff)

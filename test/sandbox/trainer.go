@@ -95,7 +95,7 @@ func (st *starter) startTrainer(ctx context.Context) error {
 			return err
 		}
 		for _, object := range webhooks.objects {
-			object.SetName(c.build.name) // both modules call theirs the same
+			object.SetName(c.build.name) // both modules use the same name
 		}
 		if err := st.cluster.apply(ctx, webhooks.objects); err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// ctr is a Volcano Job like the documentation's CTR example: servers for ever, and trainers that end it.
+// ctr returns a Volcano Job like the documentation's CTR example: servers that never end, and trainers that end it.
 func ctr(name string, policy corev1.RestartPolicy, trainer notes) *batchv1alpha1.Job {
 	restart := []batchv1alpha1.LifecyclePolicy{
 		{Event: busv1alpha1.PodEvictedEvent, Action: busv1alpha1.RestartJobAction},
@@ -111,8 +111,8 @@ func (e *env) testAdmissionDefaults(t *testing.T) {
 	require.ErrorContains(t, err, "denied the request")
 }
 
-// testRights reads every log: after all that has happened, nobody was refused anything.
-func (e *env) testRights(t *testing.T) {
+// testPermissions reads every log: no component was denied any request so far.
+func (e *env) testPermissions(t *testing.T) {
 	for _, name := range sandbox.Components() {
 		data, err := os.ReadFile(e.Logs(name))
 		if os.IsNotExist(err) {

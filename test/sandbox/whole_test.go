@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// testAsShipped looks that our scheduler and our controller run as their manifests and the options say.
+// testAsShipped checks that paddle-scheduler and paddlejob-controller run as in their manifests and the options.
 func (e *env) testAsShipped(t *testing.T) {
 	require.Contains(t, arguments(t, e, sandbox.Scheduler), live.SchedulePeriod)
 	require.Contains(t, arguments(t, e, sandbox.Controller), "--workers=3")
@@ -34,8 +34,8 @@ func (e *env) testAsShipped(t *testing.T) {
 	require.Contains(t, string(conf), "- name: paddle\n")
 	require.Contains(t, string(conf), "- name: gang\n")
 
-	requireRights(t, e, "volcano-system", "volcano-scheduler", "../../deploy/v1/scheduler.yaml")
-	requireRights(t, e, "paddle-system", "paddle-controller-manager", "../../deploy/v1/operator.yaml")
+	requirePermissions(t, e, "volcano-system", "volcano-scheduler", "../../deploy/v1/scheduler.yaml")
+	requirePermissions(t, e, "paddle-system", "paddle-controller-manager", "../../deploy/v1/operator.yaml")
 
 	before := arguments(t, e, sandbox.Controller)
 	require.NoError(t, e.RestartController(t.Context()))
@@ -56,9 +56,9 @@ func (e *env) testAsShipped(t *testing.T) {
 	require.Empty(t, e.Address(sandbox.Etcd))
 }
 
-// requireRights checks that the cluster-wide rights of an account are those of our manifest, and no others: Volcano's
+// requirePermissions checks that the cluster-wide permissions of an account are those of the shipped manifest, and no others: Volcano's
 // installer would give its scheduler more.
-func requireRights(t *testing.T, e *env, namespace, account, path string) {
+func requirePermissions(t *testing.T, e *env, namespace, account, path string) {
 	t.Helper()
 	shipped := map[string][]rbacv1.PolicyRule{}
 	file, err := os.Open(path)
@@ -81,7 +81,7 @@ func requireRights(t *testing.T, e *env, namespace, account, path string) {
 			if subject.Kind == rbacv1.ServiceAccountKind && subject.Name == account && subject.Namespace == namespace {
 				role, err := e.Kube.RbacV1().ClusterRoles().Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
 				require.NoError(t, err)
-				require.Equal(t, shipped[role.Name], role.Rules, "rights of %s by %s", account, role.Name)
+				require.Equal(t, shipped[role.Name], role.Rules, "permissions of %s by %s", account, role.Name)
 				bound++
 			}
 		}
@@ -89,7 +89,7 @@ func requireRights(t *testing.T, e *env, namespace, account, path string) {
 	require.Positive(t, bound)
 }
 
-// arguments are what a component's process was started with.
+// arguments returns what a component's process was started with.
 func arguments(t *testing.T, e *env, name string) []string {
 	t.Helper()
 	for _, status := range sandbox.ComponentStatuses(e.StateDir()) {

@@ -83,7 +83,7 @@ func (r *Report) qualityBars() []bars.Bar {
 	}
 	if q := r.Queues; q != nil {
 		all = append(all,
-			bars.Least("queues: gangs placed", float64(q.OursPlaced), float64(q.StockPlaced)),
+			bars.Least("queues: gangs placed", float64(q.PluginPlaced), float64(q.StockPlaced)),
 			bars.Most("queues: jobs passed over that had room at their turn", float64(len(q.PassedOver)), 0))
 	}
 	return all

@@ -13,13 +13,13 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
 )
 
-// good is a report in which all bars are met.
+// good returns a report in which all bars are met.
 func good() *Report {
 	r := &Report{Seed: 7, Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
 	r.Overhead = &speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}}
 	r.Quality = []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}}
 	r.QualitySummary = &quality.Summary{Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3}
-	r.Queues = &quality.Queues{StockPlaced: 5, OursPlaced: 5}
+	r.Queues = &quality.Queues{StockPlaced: 5, PluginPlaced: 5}
 	r.Optimality = &quality.Nearness{Instances: 50, Limit: 1.02, All: []quality.Near{{Ratio: 1}, {Ratio: 1.02}}}
 	r.Churn = &Churn{
 		Stock:  &churn.Series{Heap: []float64{1, 2, 3}},
@@ -57,7 +57,7 @@ func TestEachBarCanBeMissed(t *testing.T) {
 		{"dear", func(r *Report) { r.QualitySummary.Geomean = 1.29 }, "geometric mean"},
 		{"more across racks", func(r *Report) { r.QualitySummary.MoreRackBytes = []string{"a"} }, "more bytes across racks"},
 		{"fewer gangs", func(r *Report) { r.QualitySummary.FewerGangs = []string{"a"} }, "fewer gangs"},
-		{"fewer gangs of a queue", func(r *Report) { r.Queues.OursPlaced = 4 }, "queues: gangs placed"},
+		{"fewer gangs of a queue", func(r *Report) { r.Queues.PluginPlaced = 4 }, "queues: gangs placed"},
 		{"passed over", func(r *Report) { r.Queues.PassedOver = []string{"a"} }, "passed over"},
 		{"few instances", func(r *Report) { r.Optimality.Instances = 49 }, "optimality: instances"},
 		{"far from the best", func(r *Report) { r.Optimality.Above = []string{"a"} }, "more than 2 % above"},

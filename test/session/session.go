@@ -68,7 +68,7 @@ type Churn struct {
 	Paddle *churn.Series `json:"paddle"`
 }
 
-// Parts of a run, in this order: the growth of the heap is told as a share of it, so nothing may have filled it before.
+// Parts of a run, in this order: the growth of the heap is a share of its size at the start, so no other part may run before churn.
 func Parts() []string {
 	return []string{"churn", "overhead", "speed", "quality", "queues", "optimality"}
 }

@@ -23,8 +23,8 @@ type job struct {
 	name string
 	kind string
 	made *v1.PaddleJob
-	// fate is how it ends if nobody meddles.
-	fate fate
+	// outcome is how it ends without an operation on it.
+	outcome outcome
 	// hurt says that a pod of it was killed or made to fail, so that it may fail too.
 	hurt bool
 	// orphaned says that its Volcano Job was deleted by hand, so that a job that had just ended has none.
@@ -35,22 +35,22 @@ type job struct {
 	deleted bool
 }
 
-// fate is how a job ends.
-type fate int
+// outcome is how a job ends.
+type outcome int
 
 const (
-	completes fate = iota
+	completes outcome = iota
 	fails
 	stalls
-	// vanishes is that of jobs that are forgotten soon after their end.
+	// vanishes is that of jobs that are deleted soon after their end (TTL).
 	vanishes
 )
 
 // kinds of jobs, of which all are as likely.
 var kinds = []struct {
-	name string
-	fate fate
-	make func(*rand.Rand, *v1.PaddleJobSpec)
+	name    string
+	outcome outcome
+	make    func(*rand.Rand, *v1.PaddleJobSpec)
 }{
 	{"ps", completes, func(r *rand.Rand, spec *v1.PaddleJobSpec) { spec.PS = role(1+r.IntN(2), "forever") }},
 	{"collective", completes, func(*rand.Rand, *v1.PaddleJobSpec) {}},
@@ -90,7 +90,6 @@ func beElastic(r *rand.Rand, spec *v1.PaddleJobSpec) {
 	spec.Worker.Requests, spec.Worker.Limits = ptr.To[int32](1), ptr.To[int32](mostWorkers)
 }
 
-// fail has the workers exit with code 3, in one attempt or in all.
 func fail(spec *v1.PaddleJobSpec, attempt *string) {
 	spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "3"
 	if attempt != nil {
@@ -100,7 +99,7 @@ func fail(spec *v1.PaddleJobSpec, attempt *string) {
 
 var cleaning = []v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion}
 
-// draw makes a job by chance.
+// draw creates a job by chance.
 func draw(r *rand.Rand, name string) *job {
 	kind := kinds[r.IntN(len(kinds))]
 	made := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -109,7 +108,7 @@ func draw(r *rand.Rand, name string) *job {
 	made.Spec.Worker = role(2+r.IntN(2), (time.Duration(2+r.IntN(10)) * time.Second).String())
 	kind.make(r, &made.Spec)
 	return &job{
-		name: name, kind: kind.name, made: made, fate: kind.fate,
+		name: name, kind: kind.name, made: made, outcome: kind.outcome,
 		suspended: ptr.Deref(made.Spec.RunPolicy.Suspend, false),
 	}
 }

@@ -24,7 +24,7 @@ func (s Size) String() string {
 	return fmt.Sprintf("%d goroutines, heap %.1f MiB, RSS %.1f MiB", s.Goroutines, s.Heap, s.RSS)
 }
 
-// measured are the programs that may not grow: ours, and the scheduler with our plugin in it.
+// measured are the programs whose memory may not grow: the controller, and the scheduler with the plugin.
 var measured = []string{sandbox.Controller, sandbox.Scheduler}
 
 // collections are how many garbage collections must have begun after the work, so that one has begun and ended.
@@ -58,7 +58,7 @@ func sizes(ctx context.Context, p *live.Plane) (map[string]Size, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The next collection is due when the heap has grown by so many percent over what the last one left.
+		// The next collection is due when the heap has grown by this percentage over what the last one left.
 		live := values["go_memstats_next_gc_bytes"] / (1 + values["go_gc_gogc_percent"]/100)
 		all[name] = Size{Goroutines: int(values["go_goroutines"]), Heap: live / (1 << 20), RSS: rss}
 	}

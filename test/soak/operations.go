@@ -35,7 +35,7 @@ type actor struct {
 	most int
 }
 
-// operation is something that users or fate do. It returns false if there was nothing to do it to.
+// operation is a user's action or a fault. It returns false if no object is suitable.
 type operation struct {
 	name   string
 	weight int
@@ -77,11 +77,11 @@ func (a *actor) one(ctx context.Context) error {
 	return nil
 }
 
-// any is a job of the round that is not to be gone, nil if there is none of that sort.
-func (a *actor) any(sort func(*job) bool) *job {
+// any returns a job of the round that is expected to exist and that match holds for, nil if there is none.
+func (a *actor) any(match func(*job) bool) *job {
 	var some []*job
 	for _, j := range a.jobs {
-		if !j.deleted && sort(j) {
+		if !j.deleted && match(j) {
 			some = append(some, j)
 		}
 	}
@@ -137,7 +137,7 @@ func (a *actor) delete(ctx context.Context) (bool, error) {
 	return true, a.remove(ctx, j)
 }
 
-// pod is any pod of the job that runs, nil if there is none.
+// pod returns any pod of the job that runs, nil if there is none.
 func (a *actor) pod(ctx context.Context, j *job) (*corev1.Pod, error) {
 	list, err := a.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "volcano.sh/job-name=" + j.name})
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *actor) pod(ctx context.Context, j *job) (*corev1.Pod, error) {
 }
 
 func (a *actor) hurt(ctx context.Context, how func(*corev1.Pod) error) (bool, error) {
-	j := a.any(func(j *job) bool { return !j.suspended && j.fate != stalls })
+	j := a.any(func(j *job) bool { return !j.suspended && j.outcome != stalls })
 	if j == nil {
 		return false, nil
 	}
@@ -251,7 +251,7 @@ var (
 	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// child is any object of a kind that belongs to one of the round's jobs, "" if there is none.
+// child returns any object of a kind that belongs to one of the round's jobs, "" if there is none.
 func (a *actor) child(ctx context.Context, kind schema.GroupVersionResource) (name string, of *job, err error) {
 	list, err := a.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil || len(list.Items) == 0 {
@@ -278,7 +278,7 @@ func (a *actor) deleteChild(ctx context.Context) (bool, error) {
 	return true, butGone(a.Dynamic.Resource(kind).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
-// editChild changes what the controller has made; it mends it.
+// editChild changes an object of the controller, which restores it.
 func (a *actor) editChild(ctx context.Context) (bool, error) {
 	kind, patch := podGroups, `{"spec":{"minMember":1},"metadata":{"labels":null}}`
 	if a.r.IntN(2) == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Run soaks, writes report.json, and returns an error that tells what was not as it should be.
+// Run soaks, writes report.json, and returns an error with what was not as expected.
 func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	if err := s.check(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	return nil
 }
 
-// soak is one that goes on.
+// soak is a running soak test.
 type soak struct {
 	Settings
 	*actor
@@ -86,7 +86,7 @@ func (s *soak) rounds(ctx context.Context) error {
 	return nil
 }
 
-// round draws operations, lets all end, judges, and deletes all.
+// round draws operations, lets all jobs end, checks them, and deletes all.
 func (s *soak) round(ctx context.Context) (Round, error) {
 	s.jobs = nil
 	if err := s.draw(ctx); err != nil {
@@ -120,12 +120,12 @@ func (s *soak) round(ctx context.Context) (Round, error) {
 	return r, err
 }
 
-// reportEvery is how often a round tells how it goes.
+// reportEvery is how often a round reports its progress.
 const reportEvery = 20 * time.Second
 
 // draw draws operations for as long as a round has them. Once in each, Volcano's controllers are killed.
 func (s *soak) draw(ctx context.Context) error {
-	begun, told := time.Now(), time.Now()
+	begun, reported := time.Now(), time.Now()
 	killed := false
 	pace := time.NewTicker(s.Pause)
 	defer pace.Stop()
@@ -139,8 +139,8 @@ func (s *soak) draw(ctx context.Context) error {
 				return err
 			}
 		}
-		if time.Since(told) > reportEvery {
-			told = time.Now()
+		if time.Since(reported) > reportEvery {
+			reported = time.Now()
 			s.say("%d jobs so far, %d in this round; operations %v", s.made, len(s.jobs), s.did)
 		}
 		select {
@@ -157,7 +157,7 @@ func (s *soak) draw(ctx context.Context) error {
 // lookEvery is how long there is between two looks at everything.
 const lookEvery = time.Second
 
-// until looks until nothing is broken, and returns what is when patience is over.
+// until polls until nothing is broken, and returns what is broken at the timeout.
 func (s *soak) until(ctx context.Context, what string, judge func(*world) []string) error {
 	var broken []string
 	err := wait.PollUntilContextTimeout(ctx, lookEvery, s.Patience, true, func(ctx context.Context) (bool, error) {
@@ -198,7 +198,7 @@ type Settings struct {
 	Patience time.Duration
 }
 
-// Default is what `make soak` runs.
+// Default returns what `make soak` runs.
 func Default() Settings {
 	return Settings{
 		For: 30 * time.Minute, Round: 2 * time.Minute, Pause: 150 * time.Millisecond, Seed: 1, Jobs: 25, Nodes: 30,
@@ -228,13 +228,13 @@ type Report struct {
 	Made       int            `json:"jobs"`
 	Operations map[string]int `json:"operations"`
 	Rounds     []Round        `json:"rounds"`
-	// Broken is what was not as it should be.
+	// Broken is what differed from the expected state.
 	Broken []string `json:"broken"`
 }
 
 // Round is what a round left.
 type Round struct {
-	// Phases counts the jobs by their phase when all had come to an end; those that were gone by then are in none.
+	// Phases counts the jobs by their phase once all had ended. Jobs that no longer existed are in none.
 	Phases map[string]int `json:"phases"`
 	// Drained and Emptied are how long it took until all had ended, and until all were gone.
 	Drained float64 `json:"drained_s"`

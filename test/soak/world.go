@@ -32,7 +32,7 @@ type world struct {
 	// transient are objects that a job has only while it runs, in words.
 	transient []string
 	// lasting are objects of Volcano's that may stay as long as their Volcano Job, in words, with its uid: it mostly deletes
-	// them at the end, and now and then forgets to.
+	// them at the end, and sometimes does not.
 	lasting map[string]types.UID
 }
 
@@ -43,7 +43,7 @@ var looked = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "services"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 }
 
-// look lists everything. It is no instant: it is looked at again until it is as it should be.
+// look lists all objects. The lists are of different times, so it is called again until the state is as expected.
 func look(ctx context.Context, p *live.Plane) (*world, error) {
 	w := &world{jobs: map[string]*v1.PaddleJob{}, volcano: map[string]*vcbatch.Job{}, environments: map[string]bool{}, lasting: map[string]types.UID{}}
 	for _, kind := range looked {
@@ -99,7 +99,7 @@ func (w *world) add(object *unstructured.Unstructured) error {
 	case "PodGroup", "Command":
 		w.transient = append(w.transient, kind+" "+name)
 	case "ConfigMap":
-		// Those of environments belong to PaddleJobs, others to their Volcano Jobs, one to nobody.
+		// Those of environments belong to PaddleJobs, others to their Volcano Jobs, one has no owner.
 		if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == v1.Kind {
 			w.environments[name] = true
 		} else if owner != nil {
@@ -111,7 +111,7 @@ func (w *world) add(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// ownerOf is who controls an object, empty if nobody does.
+// ownerOf returns the controller of an object, empty if there is none.
 func ownerOf(object metav1.Object) types.UID {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return owner.UID
@@ -119,7 +119,7 @@ func ownerOf(object metav1.Object) types.UID {
 	return ""
 }
 
-// podsOf are the pods that a Volcano Job owns.
+// podsOf returns the pods that a Volcano Job owns.
 func (w *world) podsOf(owner types.UID) (own []*corev1.Pod) {
 	for i := range w.pods {
 		if ownerOf(&w.pods[i]) == owner {

@@ -20,7 +20,7 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Geomean is the geometric mean of values above 0; 0 for none.
+// Geomean returns the geometric mean of values above 0; 0 for none.
 func Geomean(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -42,7 +42,7 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Percentile is the least of the values, in any order, that so many percent of all do not exceed; 0 for none.
+// Percentile returns the least of the values, in any order, that this percentage of all does not exceed; 0 for none.
 func Percentile(values []float64, percent int) float64 {
 	if len(values) == 0 {
 		return 0
@@ -51,8 +51,8 @@ func Percentile(values []float64, percent int) float64 {
 	return sorted[max(1, int(math.Ceil(float64(len(sorted)*percent)/100)))-1]
 }
 
-// MedianBounds are the narrowest two of the values, equally far from both ends, between which the median of what they
-// were drawn from lies with a probability of at least level, whatever its distribution; and that probability. Where the
+// MedianBounds returns the narrowest two of the values, equally far from both ends, between which the median of what they
+// were drawn from lies with a probability of at least level, for any distribution; and that probability. Where the
 // values are too few for the level, they are the least and the greatest.
 func MedianBounds(values []float64, level float64) (low, high, probability float64) {
 	n := len(values)
@@ -73,7 +73,7 @@ func MedianBounds(values []float64, level float64) (low, high, probability float
 	return sorted[at], sorted[n-1-at], 1 - 2*tail
 }
 
-// Slope is the median of the slopes between all pairs of points (Theil and Sen), which a few outliers do not move; 0 for
+// Slope returns the median of the slopes between all pairs of points (Theil and Sen), which a few outliers do not move; 0 for
 // fewer than two.
 func Slope(x, y []float64) float64 {
 	var slopes []float64

@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// startEtcd runs a real etcd at an address of its own.
+// startEtcd runs a real etcd at a separate address.
 func startEtcd(t *testing.T) (ip string) {
 	t.Helper()
 	binary, err := filepath.Abs("../../_output/bin/etcd")
@@ -34,7 +34,7 @@ func startEtcd(t *testing.T) (ip string) {
 	}
 	ip = newIP()
 	client, peer := "http://"+ip+":2379", "http://"+ip+":2380"
-	etcd := exec.Command(binary, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client, //nolint:gosec // our own binary
+	etcd := exec.Command(binary, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client, //nolint:gosec // a pinned binary
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--log-level", "error", "--unsafe-no-fsync")
 	etcd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, etcd.Start())
@@ -53,7 +53,7 @@ func startEtcd(t *testing.T) (ip string) {
 	return ip
 }
 
-// elasticGang has no volume in common: each node has a folder of its own.
+// elasticGang has no volume in common: each node has a separate folder.
 func elasticGang(t *testing.T, nodes int, bounds string) *gang {
 	t.Helper()
 	g := newGang(t)
@@ -133,7 +133,7 @@ func TestElasticShrinks(t *testing.T) {
 	require.Regexp(t, "resumed from step [2-5]0", rest[0].log)
 }
 
-// A node that crashes is missed once its lease has ended; one that takes its place goes on from the checkpoint.
+// A node that crashes is removed once its lease has expired. Its replacement continues from the checkpoint.
 func TestElasticSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	g := elasticGang(t, 4, "2:3").set("PADDLE_ELASTIC_TIMEOUT", "20").set("TRAINER_DEADLINE", "60s")

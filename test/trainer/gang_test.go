@@ -25,7 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// pod is one process of a gang, at a loopback address of its own.
+// pod is one process of a gang, at a separate loopback address.
 type pod struct {
 	name, ip string
 	env      map[string]string
@@ -58,7 +58,7 @@ var block = sync.OnceValue(func() int {
 	panic("no loopback addresses are free")
 })
 
-// newIP is a loopback address that no other process of the tests has.
+// newIP returns a loopback address that no other process of the tests has.
 func newIP() string {
 	n := addresses.Add(1)
 	return fmt.Sprintf("127.%d.%d.%d", block(), n/250+1, n%250+1)
@@ -74,7 +74,7 @@ func (g *gang) add(name string, line ...string) *pod {
 	return p
 }
 
-// set gives all pods a variable.
+// set sets a variable of all pods.
 func (g *gang) set(name, value string) *gang {
 	for _, p := range g.pods {
 		p.env[name] = value
@@ -136,20 +136,20 @@ func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan
 
 func (p *pod) isServer() bool { return strings.HasPrefix(p.name, "ps") }
 
-// run runs the whole gang: servers until all others have ended, and everybody until the first has failed, as where a
-// gang restarts.
+// run runs the whole gang: servers until all others have finished, and all processes until the first has failed, as in a gang that
+// restarts.
 func (g *gang) run(t *testing.T) map[string]ended {
 	t.Helper()
 	return g.runUntil(t, func(p *pod) bool { return !p.isServer() }, func(end ended) bool { return end.code != 0 })
 }
 
-// runApart lets each trainer end by itself; the others do not, where trainers fail.
+// runApart runs until each trainer has exited. The other processes do not exit where trainers fail.
 func (g *gang) runApart(t *testing.T) map[string]ended {
 	t.Helper()
 	return g.runUntil(t, func(p *pod) bool { return strings.HasPrefix(p.name, "worker") }, func(ended) bool { return false })
 }
 
-// runUntil runs the gang until all that count have ended, or it is over.
+// runUntil runs the gang until all that count have finished, or it is over.
 func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) bool) map[string]ended {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -176,7 +176,7 @@ func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) b
 	return all
 }
 
-// requireTrained checks that all have trained what one process trains for so many ranks.
+// requireTrained checks that all have trained what one process trains for this number of ranks.
 func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 	t.Helper()
 	want := train.Hash(train.Model([]train.Segment{{World: world}}, 60))
@@ -201,7 +201,7 @@ func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 	require.Equal(t, 60, written.Steps)
 }
 
-// psGang is a job with servers, with gloo unless level is 0, known to each other by IPs or by names.
+// psGang returns a job with servers, with gloo unless level is 0, known to each other by IPs or by names.
 func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
 	t.Helper()
 	g := newGang(t)
@@ -236,7 +236,7 @@ func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
 	return g
 }
 
-// collectiveGang is a job without servers, started by the launcher.
+// collectiveGang returns a job without servers, started by the launcher.
 func collectiveGang(t *testing.T, trainers int, names bool) *gang {
 	t.Helper()
 	g := newGang(t)

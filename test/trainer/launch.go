@@ -109,7 +109,7 @@ func psVariables(env map[string]string, l *rules.Launcher) (all []map[string]str
 	return all
 }
 
-// node is what a launcher tells the others.
+// node is what a launcher sends to the others.
 type node struct {
 	// Rank is the one that the environment gives, or rules.ByArrival.
 	Rank     int

@@ -56,11 +56,11 @@ func exit(ctx context.Context, err error, out io.Writer) int {
 	case ctx.Err() != nil:
 		code = ExitStopped
 	}
-	_, _ = fmt.Fprintf(out, "trainer: %v\n", err) // there is nobody to tell that nobody can be told
+	_, _ = fmt.Fprintf(out, "trainer: %v\n", err) // a failed write of the error cannot be reported
 	return code
 }
 
-// ownIP is the pod's address, or what the machine's own name leads to.
+// ownIP returns the pod's address, or the address to which the host name resolves.
 func ownIP(ctx context.Context, env map[string]string) string {
 	if ip := process.OwnIP(env); ip != "" {
 		return ip

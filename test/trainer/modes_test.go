@@ -30,7 +30,7 @@ func TestServersTrain(t *testing.T) {
 	}
 }
 
-func TestServersEndWhenTheyAreToldTo(t *testing.T) {
+func TestServersEndOnSIGTERM(t *testing.T) {
 	g := psGang(t, 2, 2, 1, false).set("TRAINER_SERVERS_EXIT", "true")
 	all := g.runUntil(t, func(*pod) bool { return true }, func(end ended) bool { return end.code != 0 })
 	g.requireTrained(t, 2, all)

@@ -70,7 +70,7 @@ func (p *psProcess) check() error {
 	return nil
 }
 
-// group is that of all processes of a role, which all know the same servers and heterogeneous trainers.
+// group returns that of all processes of a role, which all know the same servers and heterogeneous trainers.
 func (p *psProcess) group(role string, size int) meet.Group {
 	job := fmt.Sprintf("servers %v, %d trainers and %d steps", p.Servers, p.Workers, p.Options.Steps)
 	if p.Heter != nil {

@@ -62,7 +62,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"no trainers", two, all("PADDLE_TRAINERS_NUM", "0"), "wrong world size: 0 trainers"},
 		{"a changed address of a server", gloo, func(g *gang) { g.dns["ps-1.job"] = []string{"127.9.9.9"} }, "ps-1.job resolves to [127.9.9.9], and this process is at 127."},
 		{"a name that leads nowhere", gloo, func(g *gang) { delete(g.dns, "ps-1.job") }, "lookup ps-1.job: no such host"},
-		{"gloo where nobody serves", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-1.job:36018"), "gloo's rendezvous 0 at ps-1.job:36018: not within"},
+		{"gloo without a server", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-1.job:36018"), "gloo's rendezvous 0 at ps-1.job:36018: not within"},
 		{"gloo on a server's own port", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-0.job:36000"), "server 0 does not meet any gloo trainer"},
 		{"gloo with another world", gloo, one(3, "PADDLE_TRAINERS_NUM", "3"), "wrong world size: gloo trainer 1 expects 3 members"},
 		{"gloo with a missing trainer", gloo, without(3), "gloo trainer [1] is missing"},
@@ -99,7 +99,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"a rank too high without servers", direct, one(1, "PADDLE_TRAINER_ID", "3"), "wrong rank: 3 of 3 trainers"},
 		{"another number of steps", direct, one(1, "TRAINER_STEPS", "61"), "wrong job: rank"},
 		{"a rank that is not at its endpoint", direct, one(1, "PADDLE_CURRENT_ENDPOINT", "worker-2.job:36000"), "wrong rank: rank 1 is at worker-1.job:36000"},
-		{"everybody trains alone", direct, func(g *gang) {
+		{"every process trains alone", direct, func(g *gang) {
 			for _, p := range g.pods {
 				clear(p.env)
 			}
@@ -176,10 +176,10 @@ func TestWrongCheckpoints(t *testing.T) {
 
 func TestWrongCommandLines(t *testing.T) {
 	for want, line := range map[string][]string{
-		"is not what this stand-in for Paddle knows": {"fleetrun", "train.py"},
-		"flag provided but not defined":              {"trainer", "--stepz", "3"},
-		"must be above 0":                            {"trainer", "--steps", "0"},
-		"/no/such":                                   {"sh", "-c", "cd /no/such && python train.py"},
+		"is not a command that this image supports": {"fleetrun", "train.py"},
+		"flag provided but not defined":             {"trainer", "--stepz", "3"},
+		"must be above 0":                           {"trainer", "--steps", "0"},
+		"/no/such":                                  {"sh", "-c", "cd /no/such && python train.py"},
 	} {
 		g := newGang(t)
 		g.add("worker-0", line...)

@@ -42,7 +42,7 @@ const limit = time.Minute
 var Shared = sync.OnceValues(start)
 
 func start() (*Controller, error) {
-	// Volcano tells of each step; its errors still go to stderr.
+	// Volcano logs each step; its errors still go to stderr.
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	priorities := []*schedulingv1.PriorityClass{priority("low", 10), priority("medium", 100), priority("high", 1000)}
@@ -72,7 +72,7 @@ func priority(name string, value int32) *schedulingv1.PriorityClass {
 	return &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
 }
 
-// UID is what [Controller.Create] gives to a job of this name, so that the name of its PodGroup is known before.
+// UID returns what [Controller.Create] gives to a job of this name, so that the name of its PodGroup is known before.
 func UID(job string) types.UID { return types.UID("uid-of-" + job) }
 
 // Create submits the job, and gives it what an API server would.
@@ -86,7 +86,7 @@ func (c *Controller) Create(ctx context.Context, job *vcbatch.Job) (*vcbatch.Job
 	return created, nil
 }
 
-// PodGroup waits for the job's PodGroup, whoever made it.
+// PodGroup waits for the job's PodGroup, which either controller may have created.
 func (c *Controller) PodGroup(ctx context.Context, job *vcbatch.Job) (group *scheduling.PodGroup, err error) {
 	name := job.Name + "-" + string(job.UID)
 	err = until(ctx, "PodGroup "+name, func(ctx context.Context) (bool, error) {
@@ -100,7 +100,7 @@ func (c *Controller) PodGroup(ctx context.Context, job *vcbatch.Job) (group *sch
 }
 
 // Pods lets the job into its queue, as the scheduler would, and waits for all its pods and its Service. Each pod gets
-// an IP of its own, in the order of their names as Volcano numbers them.
+// a different IP, in the order of their names as Volcano numbers them.
 func (c *Controller) Pods(ctx context.Context, job *vcbatch.Job) (pods []*corev1.Pod, services []*corev1.Service, err error) {
 	// A PodGroup that changes before the controller knows the job is an error to it.
 	err = until(ctx, "Volcano Job "+job.Name, func(ctx context.Context) (bool, error) {

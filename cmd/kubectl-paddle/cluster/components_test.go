@@ -45,19 +45,19 @@ func conf(namespace, name, key, text string) *corev1.ConfigMap {
 
 const file = "--scheduler-conf=/volcano.scheduler/volcano-scheduler.conf"
 
-// The configuration is that which the running scheduler has mounted, whatever its ConfigMap is called.
+// The configuration is that which the running scheduler has mounted, under any name of its ConfigMap.
 func TestConfigurationOfTheRunningScheduler(t *testing.T) {
 	t.Parallel()
 	stock := scheduler("volcano-system", "volcano-scheduler", "volcano-scheduler-configmap", 1, file)
 	stopped := scheduler("a", "stopped", "none", 0, file)
-	ours := scheduler("batch", "release-scheduler", "release-scheduler-configmap", 1, "--scheduler-conf", "/volcano.scheduler/x.conf")
+	release := scheduler("batch", "release-scheduler", "release-scheduler-configmap", 1, "--scheduler-conf", "/volcano.scheduler/x.conf")
 	beside := scheduler("batch", "beside", "beside", 1, file, "--scheduler-name=paddle,other")
 	renamed := scheduler("batch", "renamed", "items", 1, file)
 	renamed.Spec.Template.Spec.Volumes[1].ConfigMap.Items = []corev1.KeyToPath{{Key: "mine", Path: "volcano-scheduler.conf"}}
 	single := scheduler("batch", "single", "items", 1, file)
 	single.Spec.Template.Spec.Containers[0].VolumeMounts[1] = corev1.VolumeMount{Name: "config", MountPath: "/volcano.scheduler/volcano-scheduler.conf", SubPath: "mine"}
 	maps := []runtime.Object{
-		conf("volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf", "stock"), conf("batch", "release-scheduler-configmap", "x.conf", "ours"),
+		conf("volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf", "stock"), conf("batch", "release-scheduler-configmap", "x.conf", "release"),
 		conf("batch", "beside", "volcano-scheduler.conf", "beside"), conf("batch", "items", "mine", "item"),
 		conf("a", "none", "default-scheduler.conf", "of one that does not run"),
 	}
@@ -69,7 +69,7 @@ func TestConfigurationOfTheRunningScheduler(t *testing.T) {
 		"Volcano's":               {[]runtime.Object{stock}, "", "stock"},
 		"the running one":         {[]runtime.Object{stopped, stock}, "volcano", "stock"},
 		"none runs":               {[]runtime.Object{stopped}, "", "of one that does not run"},
-		"of a chart":              {[]runtime.Object{ours}, "", "ours"},
+		"of a chart":              {[]runtime.Object{release}, "", "release"},
 		"by the scheduler's name": {[]runtime.Object{stock, beside}, "paddle", "beside"},
 		"an entry as a file":      {[]runtime.Object{renamed}, "", "item"},
 		"a single file":           {[]runtime.Object{single}, "", "item"},

@@ -34,7 +34,7 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 	for i := range deployments.Items {
 		found.Sort(&deployments.Items[i])
 	}
-	if found.API, found.OurAPI, err = c.api(ctx); err != nil {
+	if found.API, found.CurrentAPI, err = c.api(ctx); err != nil {
 		return nil, err
 	}
 	_, err = c.raw(ctx, "/apis/batch.volcano.sh/v1alpha1")

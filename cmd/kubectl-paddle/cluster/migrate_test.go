@@ -37,7 +37,7 @@ func TestUnreadableQueuesAreAnError(t *testing.T) {
 }
 
 // The CRD is the controller's if one of its versions has the controller's fields.
-func TestWhoseCRD(t *testing.T) {
+func TestOwnerOfTheCRD(t *testing.T) {
 	t.Parallel()
 	crd := func(field string) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": []any{map[string]any{"name": "v0"}, map[string]any{"schema": map[string]any{
@@ -48,17 +48,17 @@ func TestWhoseCRD(t *testing.T) {
 		return o
 	}
 	for name, test := range map[string]struct {
-		objects     []runtime.Object
-		known, ours bool
+		objects        []runtime.Object
+		known, current bool
 	}{
 		"none": {}, "paddle-operator's": {[]runtime.Object{crd("cleanPodPolicy")}, true, false}, "the controller's": {[]runtime.Object{crd("runPolicy")}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := serve(t, test.objects...)
-			known, ours, err := c.api(t.Context())
+			known, current, err := c.api(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, []bool{test.known, test.ours}, []bool{known, ours})
+			require.Equal(t, []bool{test.known, test.current}, []bool{known, current})
 		})
 	}
 }

@@ -131,7 +131,7 @@ func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []stri
 }
 
 // LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Other objects that the user may not read in
-// all namespaces are read in the user's own, or skipped. labels are the node labels that the user asks for, or none.
+// all namespaces are read in the user's own, or skipped. labels are the node labels that the user names, or none.
 func (c *Clients) LoadMap(ctx context.Context, labels []string) (*drawing.Objects, error) {
 	nodes, err := List[corev1.NodeList](ctx, c, "", metav1.ListOptions{})
 	if err != nil {
@@ -238,14 +238,14 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
-		ours := d.Labels["app.kubernetes.io/component"] == "controller" &&
+		controller := d.Labels["app.kubernetes.io/component"] == "controller" &&
 			(d.Labels["app.kubernetes.io/part-of"] == "paddle-volcano" || d.Labels["app.kubernetes.io/name"] == "paddle-volcano")
 		for j := range d.Spec.Template.Spec.Containers {
 			container := &d.Spec.Template.Spec.Containers[j]
 			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
 			if argument(container, schedulerConf) != "" {
 				one.Role = "scheduler"
-			} else if !ours {
+			} else if !controller {
 				continue
 			}
 			image, digest, _ := strings.Cut(container.Image, "@")

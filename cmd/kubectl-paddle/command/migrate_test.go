@@ -72,7 +72,7 @@ func TestMigrationIsPrinted(t *testing.T) {
 	// Where all is done there are no jobs, warnings or steps, and programs still find a list of jobs.
 	var out bytes.Buffer
 	s := &session{IOStreams: genericiooptions.IOStreams{Out: &out}}
-	done := &migrate.Cluster{API: true, OurAPI: true, Volcano: true, Controllers: found.Controllers}
+	done := &migrate.Cluster{API: true, CurrentAPI: true, Volcano: true, Controllers: found.Controllers}
 	require.NoError(t, s.printMigration("json", done, nil))
 	require.JSONEq(t, `{"jobs": []}`, out.String())
 	require.True(t, json.Valid(out.Bytes()))

@@ -103,7 +103,7 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	}
 	q.Namespace, q.Config = namespace, settings
 	q.Config.SchedulerName = p.scheduler
-	q.Config.BarrierImage = "as shipped" // the shipped controller's start barrier asks for a little CPU and memory
+	q.Config.BarrierImage = "as shipped" // the start barrier of the released controller requests some CPU and memory
 	if err := s.loadSnapshot(ctx, p); err != nil {
 		return err
 	}

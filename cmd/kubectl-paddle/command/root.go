@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command holds the commands of kubectl paddle: flags, what is asked of the API server, and what is printed.
+// Package command holds the commands of kubectl paddle: flags, requests to the API server, and what is printed.
 package command
 
 import (

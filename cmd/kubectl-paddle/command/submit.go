@@ -327,7 +327,7 @@ var commandRules = []commandRule{
 	{setFor(`RANK`, `paddleformers-cli`), collective, "sets RANK to $1, which $2 passes on instead of the controller's: " + leftOut},
 }
 
-// setFor returns the pattern of a variable that is set to a text of its own for one of some programs.
+// setFor returns the pattern of a command that runs one of the programs with a literal value of a variable.
 func setFor(name, programs string) *regexp.Regexp {
 	return regexp.MustCompile(assignments + name + `=([^\s$]+) (?:\S+ )*?(?:\S*/)?(` + programs + `)(?: |$)`)
 }

@@ -206,7 +206,7 @@ func TestTranscript(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-// Whoever may read PaddleJobs only has the controller's words, and one line for each read that was skipped.
+// A user who may only read PaddleJobs gets the controller's messages, and one line for each read that was skipped.
 func TestWithFewPermissions(t *testing.T) {
 	s := newShell(t)
 	s.server.Forbidden = []string{

@@ -95,10 +95,10 @@ func (d *Description) place(o *Objects) {
 	if r == nil {
 		return
 	}
-	d.say(AboutPlace, r.Message, r.Details(d.catalog)...)
+	d.add(AboutPlace, r.Message, r.Details(d.catalog)...)
 	if r.Placement != nil {
 		for _, sentence := range r.Placement.Sentences() {
-			d.say(AboutPlace, sentence)
+			d.add(AboutPlace, sentence)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (d *Description) spread(o *Objects) {
 	p := Placement(o.PodGroup)
 	for _, tier := range Spread(o.PodGroup) {
 		if p.Better(o.Ideal, tier.Name) {
-			d.tell(AboutPlace, "why.slow", "n", strconv.Itoa(tier.Count), "domains", report.Domains(2, tier.Name), "amount", p.Amount(tier.Crossing), "ideal", o.Ideal.Traffic())
+			d.addText(AboutPlace, "why.slow", "n", strconv.Itoa(tier.Count), "domains", report.Domains(2, tier.Name), "amount", p.Amount(tier.Crossing), "ideal", o.Ideal.Traffic())
 		}
 	}
 }

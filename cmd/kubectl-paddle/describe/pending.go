@@ -51,16 +51,16 @@ func (d *Description) pending(o *Objects) {
 	switch c := o.condition(v1.ConditionCreated); {
 	case refused != nil:
 		d.Reason = refused.Reason
-		d.tell(AboutReason, "why.reason", "message", refused.Message, "reason", refused.Reason)
+		d.addText(AboutReason, "why.reason", "message", refused.Message, "reason", refused.Reason)
 		d.help(refused.Reason, "", "why.help.retries")
 	case c != nil && c.Status != metav1.ConditionTrue && c.Message != "":
-		d.say(AboutReason, c.Message)
+		d.add(AboutReason, c.Message)
 		return
 	default:
 		d.unplaced(o)
 	}
 	if least, _ := builder.Bounds(job); d.Missing != nil && len(d.Missing.Roles) > 0 && builder.Elastic(job) && least < job.Spec.Worker.Replicas {
-		d.tell(AboutSpec, "why.minimum", "minimum", strconv.Itoa(int(least)), "workers", strconv.Itoa(int(job.Spec.Worker.Replicas)))
+		d.addText(AboutSpec, "why.minimum", "minimum", strconv.Itoa(int(least)), "workers", strconv.Itoa(int(job.Spec.Worker.Replicas)))
 	}
 	d.queue(o)
 	if d.Reason == string(report.WaitingForPods) {
@@ -96,12 +96,12 @@ func (d *Description) unplaced(o *Objects) {
 	} else {
 		text = d.catalog["why."+d.Reason]
 	}
-	d.say(AboutReason, text, r.Details(d.catalog)...)
+	d.add(AboutReason, text, r.Details(d.catalog)...)
 	if original != "" {
-		d.tell(AboutReason, "why.original", "message", original)
+		d.addText(AboutReason, "why.original", "message", original)
 	}
 	for _, help := range r.Help(d.catalog) {
-		d.say(AboutHelp, help)
+		d.add(AboutHelp, help)
 	}
 }
 
@@ -137,7 +137,7 @@ func (d *Description) queue(o *Objects) {
 		key = "why.queue-use"
 	}
 	state := cmp.Or(strings.ToLower(string(q.Status.State)), d.catalog["why.unknown-state"])
-	d.tell(AboutQueue, key, "queue", q.Name, "state", state, "used", strings.Join(used, d.catalog["comma"]))
+	d.addText(AboutQueue, key, "queue", q.Name, "state", state, "used", strings.Join(used, d.catalog["comma"]))
 }
 
 // Queues holds the jobs that may wait in queues.
@@ -219,7 +219,7 @@ func (d *Description) starting(o *Objects) {
 		d.head("why.cannot-start", "job", o.Job.Name, "age", age, "reason", d.Reason)
 	case c != nil:
 		d.Reason = c.Reason
-		d.say(AboutReason, c.Message)
+		d.add(AboutReason, c.Message)
 	}
 	d.warnings(o, "Pod")
 	d.restartsBefore(o)
@@ -235,7 +235,7 @@ func (d *Description) running(o *Objects) {
 	before := len(d.Sentences)
 	d.startFailures(o)
 	if r := o.report(corev1.ConditionTrue); r != nil {
-		d.say(AboutPods, r.Surplus) // pods beyond the minimum that have no nodes
+		d.add(AboutPods, r.Surplus) // pods beyond the minimum that have no nodes
 	}
 	d.spread(o)
 	d.restartsBefore(o)
@@ -273,7 +273,7 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 		if why != "" {
 			text = d.catalog.Text("why.cannot-start-why", "pods", text, "message", shortened(why, 300))
 		}
-		d.say(AboutReason, text)
+		d.add(AboutReason, text)
 		d.suggest(kind, value, help)
 	}
 	if len(failures) == 0 {
@@ -307,11 +307,11 @@ func (d *Description) ends(o *Objects) {
 			if pod.Spec.NodeName != "" {
 				text = d.catalog.Text("why.on-node", "message", text, "node", pod.Spec.NodeName)
 			}
-			d.say(AboutPods, text, lastLines(pod)...)
+			d.add(AboutPods, text, lastLines(pod)...)
 		}
 	}
 	if failed > maxPods {
-		d.tell(AboutPods, "why.more-failed", "n", strconv.Itoa(failed-maxPods), "pods", d.catalog.Plural(failed-maxPods, "pod"))
+		d.addText(AboutPods, "why.more-failed", "n", strconv.Itoa(failed-maxPods), "pods", d.catalog.Plural(failed-maxPods, "pod"))
 	}
 }
 
@@ -342,6 +342,6 @@ func (d *Description) warnings(o *Objects, kind string) {
 		if !ok {
 			text = e.Message
 		}
-		d.say(AboutPods, fmt.Sprintf("%s %s: %s (%s)", strings.Replace(kind, "Job", "Volcano Job", 1), e.InvolvedObject.Name, shortened(text, 300), e.Reason))
+		d.add(AboutPods, fmt.Sprintf("%s %s: %s (%s)", strings.Replace(kind, "Job", "Volcano Job", 1), e.InvolvedObject.Name, shortened(text, 300), e.Reason))
 	}
 }

@@ -35,8 +35,8 @@ func TestQueuePosition(t *testing.T) {
 		},
 		Groups: []*vcscheduling.PodGroup{
 			waiter("b", "runs", 0, "high", vcscheduling.PodGroupRunning), waiter("a", "low", 1, "low", vcscheduling.PodGroupInqueue),
-			waiter("a", "old", 2, "", vcscheduling.PodGroupPending), waiter("a", "twin", 3, "usual", ""),
-			waiter("b", "twin", 3, "", vcscheduling.PodGroupPending), waiter("b", "high", 4, "high", vcscheduling.PodGroupPending),
+			waiter("a", "old", 2, "", vcscheduling.PodGroupPending), waiter("a", "equal", 3, "usual", ""),
+			waiter("b", "equal", 3, "", vcscheduling.PodGroupPending), waiter("b", "high", 4, "high", vcscheduling.PodGroupPending),
 			waiter("b", "other-queue", 0, "high", vcscheduling.PodGroupPending), waiter("b", "goes", 0, "high", vcscheduling.PodGroupPending),
 		},
 	}
@@ -46,16 +46,16 @@ func TestQueuePosition(t *testing.T) {
 		return &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
 	for want, of := range map[string]*v1.PaddleJob{
-		"0": job("b", "high"), "1": job("a", "old"), "2": job("a", "twin"), "3": job("b", "twin"), "4": job("a", "low"), "": job("b", "runs"),
+		"0": job("b", "high"), "1": job("a", "old"), "2": job("a", "equal"), "3": job("b", "equal"), "4": job("a", "low"), "": job("b", "runs"),
 	} {
 		require.Equal(t, want, q.QueuePosition(of), "%s/%s", of.Namespace, of.Name)
 	}
 	require.Equal(t, "0", q.QueuePosition(job("b", "other-queue")))
 	require.Empty(t, q.QueuePosition(job("a", "none")))
-	placed := job("a", "twin")
+	placed := job("a", "equal")
 	placed.Status.Conditions = []metav1.Condition{{Type: v1.ConditionScheduled, Status: metav1.ConditionTrue}}
 	require.Empty(t, q.QueuePosition(placed), "the phase of its PodGroup is late")
 	q.Partial = true
-	require.Equal(t, "2+", q.QueuePosition(job("a", "twin")))
+	require.Equal(t, "2+", q.QueuePosition(job("a", "equal")))
 	require.Empty(t, q.QueuePosition(job("b", "runs")))
 }

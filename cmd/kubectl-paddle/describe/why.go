@@ -42,7 +42,7 @@ type Sentence struct {
 	Details []string `json:"details,omitempty"` // the figures behind it, one a line
 }
 
-// Lines returns sentences in the language of a catalog as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if asked for.
+// Lines returns sentences in the language of a catalog as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if details is set.
 func Lines(c report.Catalog, sentences []Sentence, details bool) (lines []string) {
 	for i, s := range sentences {
 		text := "  " + s.Text
@@ -79,20 +79,20 @@ const (
 // unseen is how long the controller may take before a job is reported to have none.
 const unseen = 30 * time.Second
 
-func (d *Description) say(about About, text string, details ...string) {
+func (d *Description) add(about About, text string, details ...string) {
 	if text = report.Sentence(text); text != "" {
 		d.Sentences = append(d.Sentences, Sentence{About: about, Text: text, Details: details})
 	}
 }
 
-func (d *Description) tell(about About, key string, pairs ...string) {
-	d.say(about, d.catalog.Text(key, pairs...))
+func (d *Description) addText(about About, key string, pairs ...string) {
+	d.add(about, d.catalog.Text(key, pairs...))
 }
 
 // suggest adds a change that helps, for programs and in words.
 func (d *Description) suggest(kind report.Kind, value, text string) {
 	d.Suggestions = append(d.Suggestions, report.Suggestion{Kind: kind, Value: value, Text: text})
-	d.say(AboutHelp, text)
+	d.add(AboutHelp, text)
 }
 
 // kinds are those of the suggestions for programs to a job that is Stalled, is refused its pods or has failed, by the reason. The
@@ -117,7 +117,7 @@ func (d *Description) help(reason, value, then string) bool {
 	if kind := kinds[reason]; kind != "" {
 		d.suggest(kind, value, text)
 	} else {
-		d.say(AboutHelp, text)
+		d.add(AboutHelp, text)
 	}
 	return true
 }
@@ -170,7 +170,7 @@ func Why(o *Objects) *Description {
 func (d *Description) unseen(o *Objects) {
 	d.head("why.unprocessed", "job", o.Job.Name, "age", o.since(o.Job.CreationTimestamp.Time))
 	if o.Now.Sub(o.Job.CreationTimestamp.Time) > unseen {
-		d.tell(AboutHelp, "why.help.controller")
+		d.addText(AboutHelp, "why.help.controller")
 	}
 }
 
@@ -178,7 +178,7 @@ func (d *Description) stalled(o *Objects) {
 	c := o.holds(v1.ConditionStalled)
 	d.Reason = c.Reason
 	d.head("why.stalled", "job", o.Job.Name, "reason", c.Reason)
-	d.say(AboutReason, c.Message)
+	d.add(AboutReason, c.Message)
 	edit, value := d.catalog.Text("why.help.edit", "job", o.Job.Name), ""
 	switch c.Reason {
 	case lifecycle.ReasonQueueNotFound:
@@ -196,7 +196,7 @@ func (d *Description) stalled(o *Objects) {
 		edit = d.catalog.Text("why.help.create-class", "help", edit)
 	}
 	if c.Reason != lifecycle.ReasonAborted && !d.help(c.Reason, value, "why.help.by-itself") {
-		d.tell(AboutHelp, "why.help.by-itself", "help", edit)
+		d.addText(AboutHelp, "why.help.by-itself", "help", edit)
 	}
 	d.queue(o)
 }
@@ -210,7 +210,7 @@ func (d *Description) suspended(o *Objects) {
 		d.head("why.suspending", "job", o.Job.Name)
 	default:
 		d.head("why.suspended", "job", o.Job.Name, "age", o.since(c.LastTransitionTime.Time))
-		d.tell(AboutHelp, "why.help.resume", "job", o.Job.Name)
+		d.addText(AboutHelp, "why.help.resume", "job", o.Job.Name)
 	}
 }
 
@@ -233,21 +233,21 @@ func (d *Description) ended(o *Objects) string {
 func (d *Description) spec(o *Objects) {
 	// A job that has completed did without Paddle's launcher.
 	if c := o.condition(v1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse && observed.Outcome(&o.Job.Status) != v1.Completed {
-		d.say(AboutSpec, c.Message)
+		d.add(AboutSpec, c.Message)
 	}
 	if run, end := o.Job.Spec.RunPolicy, o.Job.Status.CompletionTime; end != nil && run != nil && run.TTLSecondsAfterFinished != nil {
 		left := time.Duration(*run.TTLSecondsAfterFinished)*time.Second - o.Now.Sub(end.Time)
-		d.tell(AboutSpec, "why.ttl", "age", duration.HumanDuration(max(left, 0)))
+		d.addText(AboutSpec, "why.ttl", "age", duration.HumanDuration(max(left, 0)))
 	}
 	if seen := o.Job.Status.ObservedGeneration; seen > 0 && seen < o.Job.Generation {
-		d.tell(AboutSpec, "why.spec-unprocessed")
+		d.addText(AboutSpec, "why.spec-unprocessed")
 	}
 	switch c := o.holds(v1.ConditionCreated); {
 	case c == nil || c.Message == "":
 	case c.Reason == lifecycle.ReasonSpecChangeNotApplied, c.Reason == lifecycle.ReasonSpecChangeRefused:
-		d.tell(AboutSpec, "why.spec-ignored", "reason", c.Reason, "message", c.Message)
+		d.addText(AboutSpec, "why.spec-ignored", "reason", c.Reason, "message", c.Message)
 	default:
-		d.tell(AboutSpec, "why.spec-warning", "message", c.Message)
+		d.addText(AboutSpec, "why.spec-warning", "message", c.Message)
 	}
 }
 
@@ -255,9 +255,9 @@ func (d *Description) restarting(o *Objects) {
 	c := o.holds(v1.ConditionRestarting)
 	d.Reason = c.Reason
 	d.head("why.restarting", "job", o.Job.Name, "age", o.since(c.LastTransitionTime.Time))
-	d.say(AboutReason, c.Message)
+	d.add(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
-		d.say(AboutRestart, d.restarts(o, "why.restarts"))
+		d.add(AboutRestart, d.restarts(o, "why.restarts"))
 	}
 	d.ends(o)
 	placed, refused := o.condition(v1.ConditionScheduled), o.refused()
@@ -266,8 +266,8 @@ func (d *Description) restarting(o *Objects) {
 	case placed.Status == metav1.ConditionTrue:
 		d.startFailures(o)
 	case refused != nil:
-		d.say(AboutReason, refused.Message)
-		d.tell(AboutHelp, "why.help."+refused.Reason)
+		d.add(AboutReason, refused.Message)
+		d.addText(AboutHelp, "why.help."+refused.Reason)
 	case o.report(corev1.ConditionFalse) != nil && (o.VolcanoJob == nil || len(o.Pods) > 0):
 		d.unplaced(o)
 	}
@@ -280,14 +280,14 @@ func (d *Description) failed(o *Objects) {
 		return
 	}
 	d.Reason = c.Reason
-	d.say(AboutReason, c.Message)
+	d.add(AboutReason, c.Message)
 	d.ends(o)
 	then := ""
 	if lifecycle.IsRefusal(c.Reason) {
 		then = "why.help.submit-again"
 	}
 	if !d.help(c.Reason, "", then) {
-		d.say(AboutHelp, d.logsHint(o))
+		d.add(AboutHelp, d.logsHint(o))
 	}
 }
 
@@ -315,7 +315,7 @@ func (d *Description) restartsBefore(o *Objects) {
 	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
 		text = d.catalog.Text("why.last-restart", "restarts", text, "message", c.Message)
 	}
-	d.say(AboutRestart, text)
+	d.add(AboutRestart, text)
 }
 
 // restarts returns the text of a key about the restarts of a job, and the failures that it may have.

@@ -39,7 +39,7 @@ func draw(o *Objects) *Map {
 	return New(o)
 }
 
-// podOf is a job's pod on a node, or nobody's if the job has no name.
+// podOf is a job's pod on a node, or no job's if the job has no name.
 func podOf(job, role string, index int, on string, gpus int, cpu string) *corev1.Pod {
 	name := fmt.Sprintf("%s-%s-%d", job, role, index)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: map[string]string{}}, Spec: corev1.PodSpec{NodeName: on}}

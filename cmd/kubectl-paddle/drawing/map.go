@@ -301,7 +301,7 @@ func padded(name string) string {
 	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(20-len(digits), 0)) + digits })
 }
 
-// Who has a cell if no pod that was read has it: no pod, or perhaps one that could not be read.
+// Owners of a cell that no pod that was read has: no pod, or perhaps one that could not be read.
 const (
 	free    = -2
 	unknown = -3
@@ -310,7 +310,7 @@ const (
 // eighths are the cells of a node that has no GPUs: shares of its CPUs.
 const eighths = 8
 
-// cells returns who has each cell of a node, from left to right. Which of its GPUs a pod has is not known.
+// cells returns the owner of each cell of a node, from left to right. Which of its GPUs a pod has is not known.
 func (m *Map) cells(n *Node) (owners []int) {
 	total := eighths
 	if n.Total.GPUs > 0 {
@@ -329,7 +329,7 @@ func (m *Map) cells(n *Node) (owners []int) {
 	return append(owners, slices.Repeat([]int{rest}, total-len(owners))...)
 }
 
-// shares returns who has the eighths of a node's CPUs. Each job that has a pod there has at least one, if there are enough.
+// shares returns the owners of the eighths of a node's CPUs. Each job that has a pod there has at least one, if there are enough.
 func shares(n *Node) (owners []int) {
 	sum := int64(0)
 	for i, p := range n.Pods {

@@ -65,7 +65,7 @@ B team/b: 3 pods on 2 nodes
 `, draw(o).Text(Terminal{Width: 80}))
 
 	o.Name = "over"
-	require.Contains(t, draw(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is asked for is listed in any case")
+	require.Contains(t, draw(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is selected is listed in any case")
 	narrow := draw(o).Text(Terminal{Width: 20})
 	require.Contains(t, narrow, "  r0 AAABB...+B\n     #.......!\n", "what is too long goes on below")
 
@@ -128,7 +128,7 @@ func TestCells(t *testing.T) {
 	}{
 		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(0, 1, 0), pod(0, 1, 0), pod(1, 1, 0)}, []int{0, 0, 1, f}},
 		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(0, 1, 0), pod(1, 4, 0), pod(2, 1, 0)}, []int{0, 1}},
-		"no GPUs asked for":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []int{f, f}},
+		"no GPUs requested":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []int{f, f}},
 		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1000), pod(0, 0, 1000), pod(1, 0, 4000), pod(others, 0, 1000)}, []int{0, 0, 1, 1, 1, 1, others, f}},
 		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1), pod(1, 0, 0)}, []int{0, 1, f, f, f, f, f, f}},
 		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, []int{f, f, f, f, f, f, f, f}},

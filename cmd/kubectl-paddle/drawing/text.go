@@ -20,7 +20,7 @@ type Terminal struct {
 	Colour bool
 }
 
-// span is a part of a line: text, and cells of one node that are in one hand.
+// span is a part of a line: text, and cells of one node that have one owner.
 type span struct {
 	text  string
 	owner int
@@ -248,7 +248,7 @@ func (m *Map) key() [][2]string {
 	}, func(line [2]string) bool { return !seen[line[0]] })
 }
 
-// sign returns the sign of who has a cell.
+// sign returns the sign of the owner of a cell.
 func (m *Map) sign(owner int) string {
 	if owner >= 0 {
 		return m.Jobs[owner].Sign

@@ -96,7 +96,7 @@ func TestSourcesOfTiers(t *testing.T) {
 		want          string
 		notes         int
 	}{
-		"what is asked for goes first": {asked: labelKeys[1:], hypers: []topologyv1alpha1.HyperNode{hyper(1, "", "h", is("n1"))}, source: topology.SourceLabels, tiers: []string{"block"}, want: "b1(n1 n2 n3)"},
+		"the user's labels go first": {asked: labelKeys[1:], hypers: []topologyv1alpha1.HyperNode{hyper(1, "", "h", is("n1"))}, source: topology.SourceLabels, tiers: []string{"block"}, want: "b1(n1 n2 n3)"},
 		"HyperNodes before the scheduler's labels": {labels: labelKeys, hypers: []topologyv1alpha1.HyperNode{
 			hyper(5, "", "top", holds("h1"), holds("h2")), hyper(2, "pod", "h2", pattern), hyper(2, "", "h1", is("n1")),
 		}, source: topology.SourceHyperNodes, tiers: []string{"pod", "tier 5"}, want: "top(h1(n1) h2(n2 n3))"},

@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// Outcome is what becomes of a job.
+// Outcome is what the controller does with a job.
 type Outcome string
 
 // Outcomes.
@@ -118,8 +118,8 @@ type Cluster struct {
 	TrainingJobOperators []appsv1.Deployment
 	// Controllers are the Deployments of the controller.
 	Controllers []appsv1.Deployment
-	// API reports whether the cluster has the CRD of PaddleJobs, and OurAPI whether the CRD has the controller's fields.
-	API, OurAPI bool
+	// API reports whether the cluster has the CRD of PaddleJobs, and CurrentAPI whether the CRD has the controller's fields.
+	API, CurrentAPI bool
 	// Volcano reports whether the cluster has the CRD of Volcano Jobs.
 	Volcano bool
 }
@@ -168,7 +168,7 @@ func (c *Cluster) Steps() []Step {
 	switch {
 	case !c.API:
 		steps = append(steps, Step{Do: "Install the CRD:", Command: update})
-	case !c.OurAPI:
+	case !c.CurrentAPI:
 		steps = append(steps, Step{Do: "Update the CRD. No PaddleJob changes:", Command: update})
 	}
 	if len(c.Controllers) == 0 {
@@ -223,7 +223,7 @@ func (c *Cluster) Sort(d *appsv1.Deployment) {
 
 // isOperator reports whether a container is paddle-operator 0.2 to 0.3.5. In a company's registry its image may have another name, and
 // its command and its label are those of every operator that kubebuilder generates. Then its ServiceAccount identifies it (from 0.3.1
-// on), or its name, unless it has a ServiceAccount of its own as the controller has (up to 0.3.0).
+// on), or its name, unless its ServiceAccount is dedicated to it, as the controller's is (up to 0.3.0).
 func isOperator(d *appsv1.Deployment, c *corev1.Container) bool {
 	if operatorImage.MatchString(c.Image) {
 		return true

@@ -64,19 +64,19 @@ func TestAssess(t *testing.T) {
 		outcome migrate.Outcome
 		message string
 	}{
-		"nothing yet":        {seen(), migrate.Starts, "Volcano creates its 2 pods"},
-		"a gang that runs":   {seen(gang(true, corev1.PodRunning, corev1.PodRunning)), migrate.KeepsRunning, "its 2 pods keep running"},
-		"without addresses":  {seen(gang(false, corev1.PodRunning, corev1.PodRunning)), migrate.Restarts, "its 2 pods are deleted"},
-		"a pod is missing":   {seen(gang(true, corev1.PodRunning)), migrate.Restarts, "its 1 pods are deleted"},
-		"a pod has failed":   {seen(gang(true, corev1.PodRunning, corev1.PodFailed)), migrate.Restarts, "Volcano starts the job again"},
-		"it has ended":       {seen(phase(v1.Completed), gang(true, corev1.PodSucceeded, corev1.PodSucceeded)), migrate.Finished, "what paddle-operator left of it is deleted"},
-		"it has failed":      {seen(phase(v1.Failed)), migrate.Finished, "it has finished, and stays so"},
-		"it is ours":         {seen(func(v *observed.State) { v.VolcanoJob = &vcbatch.Job{} }), migrate.AlreadyManaged, "already"},
-		"it is going":        {seen(func(v *observed.State) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Deleting, "finalizer"},
-		"it is suspended":    {seen(func(v *observed.State) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.StaysSuspended, "stays so"},
-		"no such queue":      {seen(func(v *observed.State) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
-		"a wrong template":   {seen(func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "InvalidSpec"},
-		"wrong, and it runs": {seen(gang(false, corev1.PodRunning), func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it does not run"},
+		"nothing yet":            {seen(), migrate.Starts, "Volcano creates its 2 pods"},
+		"a gang that runs":       {seen(gang(true, corev1.PodRunning, corev1.PodRunning)), migrate.KeepsRunning, "its 2 pods keep running"},
+		"without addresses":      {seen(gang(false, corev1.PodRunning, corev1.PodRunning)), migrate.Restarts, "its 2 pods are deleted"},
+		"a pod is missing":       {seen(gang(true, corev1.PodRunning)), migrate.Restarts, "its 1 pods are deleted"},
+		"a pod has failed":       {seen(gang(true, corev1.PodRunning, corev1.PodFailed)), migrate.Restarts, "Volcano starts the job again"},
+		"it has ended":           {seen(phase(v1.Completed), gang(true, corev1.PodSucceeded, corev1.PodSucceeded)), migrate.Finished, "what paddle-operator left of it is deleted"},
+		"it has failed":          {seen(phase(v1.Failed)), migrate.Finished, "it has finished, and stays so"},
+		"the controller runs it": {seen(func(v *observed.State) { v.VolcanoJob = &vcbatch.Job{} }), migrate.AlreadyManaged, "already"},
+		"it is going":            {seen(func(v *observed.State) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Deleting, "finalizer"},
+		"it is suspended":        {seen(func(v *observed.State) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.StaysSuspended, "stays so"},
+		"no such queue":          {seen(func(v *observed.State) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
+		"a wrong template":       {seen(func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "InvalidSpec"},
+		"wrong, and it runs":     {seen(gang(false, corev1.PodRunning), func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

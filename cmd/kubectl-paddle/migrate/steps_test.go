@@ -86,7 +86,7 @@ func controller(image string) *appsv1.Deployment {
 }
 
 func sort(all ...*appsv1.Deployment) *migrate.Cluster {
-	c := &migrate.Cluster{API: true, OurAPI: true, Volcano: true}
+	c := &migrate.Cluster{API: true, CurrentAPI: true, Volcano: true}
 	for _, d := range all {
 		c.Sort(d)
 	}
@@ -172,23 +172,23 @@ func TestSteps(t *testing.T) {
 	deployed(chart, "ops", "po")
 	stopped, _ := operator("paddle-system")
 	stopped.Spec.Replicas = ptr.To[int32](0)
-	ours := controller("harbor.corp/paddlejob-controller:v0.1.0")
+	current := controller("harbor.corp/paddlejob-controller:v0.1.0")
 	for name, tc := range map[string]struct {
 		deployments []*appsv1.Deployment
 		missing     string
 		want        []string
 	}{
 		"nothing":                      {nil, "Volcano, API", []string{"", update, byKubectl}},
-		"all is done":                  {[]*appsv1.Deployment{ours}, "", []string{}},
-		"from its manifest":            {[]*appsv1.Deployment{manifest}, "OurAPI", []string{deleteManifest, update, byKubectl}},
+		"all is done":                  {[]*appsv1.Deployment{current}, "", []string{}},
+		"from its manifest":            {[]*appsv1.Deployment{manifest}, "CurrentAPI", []string{deleteManifest, update, byKubectl}},
 		"it is stopped":                {[]*appsv1.Deployment{stopped}, "", []string{deleteManifest, byKubectl}},
-		"from its chart":               {[]*appsv1.Deployment{chart}, "OurAPI", []string{"kubectl delete secret,configmap --namespace ops --selector owner=helm,name=po", deleteChart, update, byHelm}},
-		"the controller runs too":      {[]*appsv1.Deployment{manifest, ours}, "", []string{deleteManifest}},
-		"0.1, which runs TrainingJobs": {[]*appsv1.Deployment{trainingJobs(), ours}, "", []string{"kubectl delete --namespace kube-system --cascade=foreground --ignore-not-found deployment/paddle-operator clusterrolebinding/paddle-operator-default-admin"}},
+		"from its chart":               {[]*appsv1.Deployment{chart}, "CurrentAPI", []string{"kubectl delete secret,configmap --namespace ops --selector owner=helm,name=po", deleteChart, update, byHelm}},
+		"the controller runs too":      {[]*appsv1.Deployment{manifest, current}, "", []string{deleteManifest}},
+		"0.1, which runs TrainingJobs": {[]*appsv1.Deployment{trainingJobs(), current}, "", []string{"kubectl delete --namespace kube-system --cascade=foreground --ignore-not-found deployment/paddle-operator clusterrolebinding/paddle-operator-default-admin"}},
 	} {
 		c := sort(tc.deployments...)
 		c.Volcano = !strings.Contains(tc.missing, "Volcano")
-		c.API, c.OurAPI = !strings.HasSuffix(tc.missing, " API"), !strings.HasSuffix(tc.missing, "API")
+		c.API, c.CurrentAPI = !strings.HasSuffix(tc.missing, " API"), !strings.HasSuffix(tc.missing, "API")
 		got := []string{}
 		for _, step := range c.Steps() {
 			require.NotEmpty(t, step.Do)
@@ -204,9 +204,9 @@ func TestWarnings(t *testing.T) {
 	runs, _ := operator("ml")
 	stopped, _ := operator("ml")
 	stopped.Spec.Replicas = ptr.To[int32](0)
-	ours := controller("paddlejob-controller")
-	require.Len(t, sort(runs, ours).Warnings(), 1)
-	for _, c := range []*migrate.Cluster{sort(runs), sort(ours), sort(stopped, ours), sort(trainingJobs(), ours)} {
+	current := controller("paddlejob-controller")
+	require.Len(t, sort(runs, current).Warnings(), 1)
+	for _, c := range []*migrate.Cluster{sort(runs), sort(current), sort(stopped, current), sort(trainingJobs(), current)} {
 		require.Empty(t, c.Warnings())
 	}
 }

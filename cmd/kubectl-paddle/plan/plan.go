@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan asks the scheduler where PaddleJobs would be placed. The scheduler is in another program, paddle-simulator.
+// Package plan simulates where PaddleJobs would be placed. The scheduler is in another program, paddle-simulator.
 package plan
 
 import (
@@ -131,7 +131,7 @@ const (
 type Network struct {
 	Nodes      []*corev1.Node
 	HyperNodes []topologyv1alpha1.HyperNode
-	// Labels name racks, blocks and so on, if the user asks for some; SchedulerLabels are those of the scheduler's configuration.
+	// Labels name racks, blocks and so on, if the user names some; SchedulerLabels are those of the scheduler's configuration.
 	Labels, SchedulerLabels []string
 }
 
@@ -153,9 +153,9 @@ type Tier struct {
 // Request is one question, of the program of a version: the field that is set.
 type Request struct {
 	Version  string
-	Question *Question // asks for a Plan
-	Network  *Network  // asks for Tiers
-	// Alone is a cluster with one running job. It asks for an Ideal: where the job would run on the empty cluster.
+	Question *Question // requests a Plan
+	Network  *Network  // requests Tiers
+	// Alone is a cluster with one running job. It requests an Ideal: where the job would run on the empty cluster.
 	Alone *snapshot.Snapshot
 }
 

@@ -37,8 +37,8 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 	var response *plan.Response
 	var err error
-	if ours := plan.Version(); request.Version != ours {
-		err = fmt.Errorf("kubectl-paddle is of version %s and %s of %s: install both from one build", request.Version, plan.Program, ours)
+	if version := plan.Version(); request.Version != version {
+		err = fmt.Errorf("kubectl-paddle is of version %s and %s of %s: install both from one build", request.Version, plan.Program, version)
 	} else {
 		response, err = Simulate(context.Background(), request)
 	}
@@ -157,7 +157,7 @@ func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
 	return describe.Placement(r.Groups[simulate.Key(c.wanted)]), nil
 }
 
-// Tiers returns the tiers of the scheduler's plugin: by labels that the user asks for, or HyperNodes, or the scheduler's labels.
+// Tiers returns the tiers of the scheduler's plugin: by labels that the user names, or HyperNodes, or the scheduler's labels.
 func Tiers(n *plan.Network) *plan.Tiers {
 	hypers, labels := n.HyperNodes, usedLabels(n.Nodes, n.SchedulerLabels)
 	if len(n.Labels) > 0 {

@@ -269,7 +269,7 @@ func TestNotesAndMissingObjects(t *testing.T) {
 	require.Equal(t, plan.Refused, codeOf(t, err))
 }
 
-// What one program asks arrives in the other one.
+// The request of one program arrives in the other one.
 func TestServe(t *testing.T) {
 	ask := func(request *plan.Request) *plan.Response {
 		text, err := json.Marshal(request)

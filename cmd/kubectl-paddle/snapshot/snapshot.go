@@ -139,7 +139,7 @@ func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
 	return jobs
 }
 
-// Write writes a snapshot in the form that a file's name asks for: YAML for .yaml and .yml, JSON for .json, and JSON packed
+// Write writes a snapshot in the format of a file's name: YAML for .yaml and .yml, JSON for .json, and JSON packed
 // by gzip for any other.
 func (s *Snapshot) Write(out io.Writer, name string) error {
 	text, err := json.Marshal(s)

@@ -34,7 +34,7 @@ import (
 const (
 	// fieldManager is the name under which this controller's fields are owned.
 	fieldManager = "paddlejob-controller-kubeflow"
-	// discoveryPeriod is how often to ask the API server whether it serves the kind.
+	// discoveryPeriod is how often discovery checks whether the API server serves the kind.
 	discoveryPeriod = 5 * time.Second
 )
 
@@ -106,7 +106,7 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
-// sync brings one job forward: read, decide, write. It returns when to reconcile again without a change, 0 for never.
+// sync reconciles one job: read, decide, write. It returns when to reconcile again without a change, 0 for never.
 func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
 	object, _, err := c.jobs.GetIndexer().GetByKey(key)
 	job, ok := object.(*kubeflowv1.PaddleJob)
@@ -132,7 +132,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	return plan.RequeueAfter, nil
 }
 
-// applyPlan decides and acts, and keeps the observed state true to what it did. The state has no job if that is gone.
+// applyPlan decides and acts, and updates the observed state. The state has no job if that is gone.
 func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
 	plan := Decide(v, c.options.Render.ElasticEtcd != "")
 	if plan.Create != nil {
@@ -185,7 +185,7 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 	paddleJobs := c.clients.Paddle.BatchV1().PaddleJobs(v.Job.Namespace)
 	switch {
 	case plan.Delete:
-		// The very version that was seen; the garbage collector deletes what belongs to it.
+		// Exactly the version that was observed; the garbage collector deletes what belongs to it.
 		err = c.clients.Paddle.KubeflowV1().PaddleJobs(v.Job.Namespace).Delete(ctx, v.Job.Name, metav1.DeleteOptions{
 			Preconditions:     &metav1.Preconditions{UID: &v.Job.UID, ResourceVersion: &v.Job.ResourceVersion},
 			PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
@@ -211,7 +211,7 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 	return nil
 }
 
-// updateStatus writes the status if it says something new, and emits the events that this is worth.
+// updateStatus writes the status if it has changed, and emits the events of the change.
 func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) error {
 	before, after := &v.Job.Status, Next(v, plan)
 	if equality.Semantic.DeepEqual(before, after) {

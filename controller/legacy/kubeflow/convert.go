@@ -31,7 +31,7 @@ const (
 const (
 	// trainingContainer is the name of the container that trains.
 	trainingContainer = "paddle"
-	// masterPort is the name of the port that the launchers meet at, and defaultPort its number where no container has it.
+	// masterPort is the name of the port of the launchers' master, and defaultPort its number where no container has it.
 	masterPort        = "master"
 	defaultPort int32 = 36543
 	// firstRetryable is the first exit code that is worth another try under restartPolicy ExitCode.
@@ -48,8 +48,8 @@ type Conversion struct {
 	Warnings builder.Causes
 }
 
-// Convert makes a PaddleJob of a job of Kubeflow's. What the API server refuses of every PaddleJob is not looked at here. Etcd reports
-// whether there is one in which elastic workers can meet.
+// Convert makes a PaddleJob of a job of Kubeflow's. It does not check what the API server refuses of every PaddleJob. Etcd reports
+// whether there is one for elastic workers.
 func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 	var c Conversion
 	master, worker := c.roles(job)
@@ -146,7 +146,7 @@ func (c *Conversion) runPolicy(run *kubeflowv1.RunPolicy, master, worker *kubefl
 	return made
 }
 
-// restartPolicies says what a failed pod means. The whole gang starts again; the policy of the workers decides whether it does.
+// restartPolicies sets what follows a failed pod. The whole gang starts again; the policy of the workers decides whether it does.
 func (c *Conversion) restartPolicies(made *batchv1.RunPolicy, master, worker *kubeflowv1.ReplicaSpec) {
 	for i, spec := range []*kubeflowv1.ReplicaSpec{master, worker} {
 		name := []kubeflowv1.ReplicaType{kubeflowv1.Master, kubeflowv1.Worker}[i]
@@ -198,8 +198,8 @@ func (c *Conversion) schedulingPolicy(policy *kubeflowv1.SchedulingPolicy) *batc
 	}
 }
 
-// elastic makes the workers come and go between the bounds, if they can: without servers, with bounds that differ, and with an etcd to
-// meet in. Kubeflow never did, so that a job for which it cannot be is run as it was there.
+// elastic makes the workers elastic between the bounds, if they can be: without servers, with bounds that differ, and with an etcd.
+// Kubeflow's controller never did that, so a job that cannot be elastic runs as it did there.
 func (c *Conversion) elastic(policy *kubeflowv1.ElasticPolicy, spec *batchv1.PaddleJobSpec, servers, etcd bool) {
 	if policy == nil {
 		return
@@ -236,7 +236,7 @@ func (c *Conversion) template(job string, name kubeflowv1.ReplicaType, spec *kub
 	if pod.RestartPolicy != "" && string(pod.RestartPolicy) != string(restartPolicy(spec)) {
 		c.Warnings.Add(ReasonRestartPolicy, "%s.template.spec.restartPolicy has no effect: %s.restartPolicy counts", path(name), path(name))
 	}
-	// A container that starts again in place is no failure that anybody sees, and its peers wait for it forever.
+	// Kubernetes reports no failure of a container that restarts in place, and its peers would wait for it forever.
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	// A PaddleJob trains in its first container.
 	if at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == trainingContainer }); at > 0 {
@@ -266,9 +266,9 @@ func podLabels(job string, name kubeflowv1.ReplicaType) map[string]string {
 }
 
 // variables are what Kubeflow's controller gives every container of a role, for programs that read them. The launcher does not depend on
-// them: the endpoints of the PaddleJob beat PADDLE_MASTER and PADDLE_NNODES, and its lists of servers and trainers beat their numbers. So
-// ranks are those of the pods and not the order in which they arrive. Elastic jobs have a master, a number of nodes and an id of
-// their own.
+// them: the endpoints of the PaddleJob override PADDLE_MASTER and PADDLE_NNODES, and its lists of servers and trainers their numbers. So
+// ranks are those of the pods and not the order in which they arrive. Elastic jobs have another master, number of nodes and
+// id.
 func variables(job string, name kubeflowv1.ReplicaType, master, worker *kubeflowv1.ReplicaSpec, elastic bool) []corev1.EnvVar {
 	all := []corev1.EnvVar{{Name: "PYTHONUNBUFFERED", Value: "1"}}
 	if elastic {

@@ -65,8 +65,8 @@ func TestNoPortAndNoNameOfAContainerIsNeeded(t *testing.T) {
 	require.Empty(t, validation.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
-// What of the status is not ours to say stays empty, or as it was.
-func TestFieldsOfTheStatusThatNobodyWrites(t *testing.T) {
+// What of the status the controller does not own stays empty, or as it was.
+func TestFieldsOfTheStatusThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	l := begin(t, servers)
 	l.seen(training(2), func(made *batchv1.PaddleJob) { made.Status.StartTime = ago(time.Minute) })
@@ -75,9 +75,9 @@ func TestFieldsOfTheStatusThatNobodyWrites(t *testing.T) {
 		require.Nil(t, count.LabelSelector)
 		require.NotEmpty(t, count.Selector)
 	}
-	theirs := ago(time.Hour)
-	l.job.Status.LastReconcileTime = theirs
-	require.Equal(t, theirs, l.seen(training(1)).LastReconcileTime)
+	written := ago(time.Hour)
+	l.job.Status.LastReconcileTime = written
+	require.Equal(t, written, l.seen(training(1)).LastReconcileTime)
 }
 
 // Every condition says when it changed, and when its state did.

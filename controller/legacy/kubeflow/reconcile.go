@@ -31,7 +31,7 @@ type State struct {
 	Now time.Time
 	// Job is never nil.
 	Job *kubeflowv1.PaddleJob
-	// Named is the PaddleJob of the job's name, whatever controls it; nil if there is none.
+	// Named is the PaddleJob of the job's name, also if another object controls it; nil if there is none.
 	Named *batchv1.PaddleJob
 	// OperatorPods are the names of pods that Kubeflow's training operator created for the job.
 	OperatorPods []string
@@ -53,19 +53,19 @@ type Plan struct {
 	Create, Update *batchv1.PaddleJob
 	// Delete is true if the job's time to live is over.
 	Delete bool
-	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
+	// RequeueAfter is when to reconcile the job again although nothing that is watched has changed, 0 if never.
 	RequeueAfter time.Duration
 	// Stalled says what the user has to change before there can be a PaddleJob, nil if nothing.
 	Stalled *builder.Cause
 	// Waiting says what the job waits for before its PaddleJob can be created, nil if nothing.
 	Waiting *builder.Cause
-	// SpecNotSynced says why the PaddleJob is not what the spec asks for, nil if it is.
+	// SpecNotSynced says why the PaddleJob does not agree with the spec, nil if it does.
 	SpecNotSynced *builder.Cause
 	// Warnings is what has another effect than under Kubeflow.
 	Warnings []builder.Cause
 }
 
-// Decide plans what has to be done next for a job. Etcd reports whether there is one in which elastic workers can meet.
+// Decide plans what has to be done next for a job. Etcd reports whether there is one for elastic workers.
 func Decide(v *State, etcd bool) Plan {
 	var p Plan
 	if v.Job.DeletionTimestamp != nil || ManagedExternally(v.Job) {
@@ -93,13 +93,13 @@ func Decide(v *State, etcd bool) Plan {
 	return p
 }
 
-// ManagedExternally reports whether another controller looks after the job, of which nothing is touched then, nor its status.
+// ManagedExternally reports whether another controller manages the job; then nothing of it is changed, nor its status.
 func ManagedExternally(job *kubeflowv1.PaddleJob) bool {
 	by := ptr.Deref(job.Spec.RunPolicy.ManagedBy, "")
 	return by != "" && by != kubeflowv1.ManagedByTrainingOperator
 }
 
-// syncPaddleJob holds the PaddleJob to the spec. A suspension goes first where pods are placed: what else is changed with it can be
+// syncPaddleJob updates the PaddleJob to the spec. A suspension goes first where pods are placed: what else is changed with it can be
 // refused as long as they are there, and the suspension with it.
 func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion, ended bool) {
 	want := conversion.Job
@@ -158,14 +158,14 @@ func (p *Plan) create(v *State, conversion *Conversion) {
 			len(v.OperatorPods), v.OperatorPods[0])}
 	default:
 		p.Create = conversion.Job
-		if v.Refusal != "" { // it is tried again: a quota or a webhook's mind can change
+		if v.Refusal != "" { // it is tried again: a quota or a webhook can change
 			p.Stalled = &builder.Cause{Reason: ReasonRefusedByServer, Message: translateFieldPaths(v.Refusal)}
 		}
 	}
 }
 
-// terminating reports whether a PaddleJob in the place of a job's goes by itself: what belonged to an earlier job of the name is about to
-// be collected.
+// terminating reports whether a PaddleJob of the job's name is being deleted: the garbage collector deletes one that belonged to an
+// earlier job of the name.
 func terminating(named *batchv1.PaddleJob, job *kubeflowv1.PaddleJob) bool {
 	owner := metav1.GetControllerOf(named)
 	return named.DeletionTimestamp != nil || owner != nil && owner.Kind == kubeflowv1.Kind && owner.Name == job.Name && owner.UID != job.UID

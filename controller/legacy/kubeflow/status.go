@@ -30,7 +30,7 @@ const (
 // reasonOf is the reason of a condition that is True, and of others that are not because of it.
 func reasonOf(kind kubeflowv1.ConditionType) string { return kubeflowv1.Kind + string(kind) }
 
-// fieldPaths leads from the fields of the PaddleJob to where a user of Kubeflow's finds them, who has no spec.intranet.
+// fieldPaths translates paths of fields of the PaddleJob to those of Kubeflow's, which has no spec.intranet.
 var fieldPaths = strings.NewReplacer(
 	"Set spec.intranet: Service", "Have the controller started with --default-intranet=Service",
 	"spec.ps", "spec.paddleReplicaSpecs.Master",
@@ -41,7 +41,7 @@ var fieldPaths = strings.NewReplacer(
 	"spec.cleanPodPolicy", "spec.runPolicy.cleanPodPolicy",
 )
 
-// translateFieldPaths is a text about the PaddleJob for a user who only knows Kubeflow's.
+// translateFieldPaths returns a text about the PaddleJob with the field paths of Kubeflow's.
 func translateFieldPaths(text string) string { return fieldPaths.Replace(text) }
 
 // Next is the status of a job after what was seen and what was planned for it. What a status has once said of the past
@@ -74,7 +74,7 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	return next
 }
 
-// isTerminal reports whether the status is that of a finished job, whatever wrote it.
+// isTerminal reports whether the status is that of a finished job, also if another controller wrote it.
 func isTerminal(status *kubeflowv1.JobStatus) bool {
 	return isTrue(status, kubeflowv1.ConditionSucceeded) || isTrue(status, kubeflowv1.ConditionFailed)
 }
@@ -143,7 +143,7 @@ func (s *conditionSetter) says(what string) string {
 	return fmt.Sprintf("PaddleJob %s is %s.", s.job.Name, what)
 }
 
-// created says that the job is looked after, with all that a user has to know about that, and why it does not run yet.
+// created sets the condition that the job was created, with the warnings, and the reason for which it does not run yet.
 func (s *conditionSetter) created(plan *Plan) {
 	if !s.exists {
 		why := plan.Waiting
@@ -214,7 +214,7 @@ func (s *conditionSetter) active(plan *Plan) {
 	}
 }
 
-// ended says how the job has finished, once.
+// ended sets the condition with which the job has finished, once.
 func (s *conditionSetter) ended() {
 	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonOf(kubeflowv1.ConditionSucceeded), fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
 	if c := s.is(metav1.ConditionTrue, batchv1.ConditionFailed); c != nil {
@@ -275,7 +275,7 @@ var eventTypes = []struct {
 	{condition: kubeflowv1.ConditionFailed, event: corev1.EventTypeWarning},
 }
 
-// Events are what changes between two statuses are worth. A status that was written is worth nothing again, so a restarted
+// Events returns the events for the changes between two statuses. A status that was written has none again, so a restarted
 // controller repeats no event.
 func Events(before, after *kubeflowv1.JobStatus, warnings []builder.Cause) (events []lifecycle.Event) {
 	emit := func(kind, reason, message string) {

@@ -31,7 +31,7 @@ func begin(t *testing.T, with ...change) *life {
 	return l
 }
 
-// seen writes the status of what is there now, and keeps what is told of it.
+// seen writes the status of what is there now, and keeps its events.
 func (l *life) seen(conditions ...func(*batchv1.PaddleJob)) *kubeflowv1.JobStatus {
 	l.t.Helper()
 	l.now = l.now.Add(time.Second)
@@ -47,7 +47,7 @@ func (l *life) seen(conditions ...func(*batchv1.PaddleJob)) *kubeflowv1.JobStatu
 		l.warnings = append(l.warnings, e.Type+" "+e.Reason)
 	}
 	l.job.Status = *next
-	require.Empty(l.t, Events(next, Next(v, &plan), plan.Warnings), "nothing is told twice")
+	require.Empty(l.t, Events(next, Next(v, &plan), plan.Warnings), "no event is repeated")
 	return next
 }
 

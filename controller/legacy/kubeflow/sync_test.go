@@ -127,7 +127,7 @@ func TestSyncMakesAndKeeps(t *testing.T) {
 	w.paddle.ClearActions()
 	_, err = w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	require.Empty(t, w.paddle.Actions(), "nothing is asked or written without a reason")
+	require.Empty(t, w.paddle.Actions(), "nothing is read or written without a reason")
 
 	edited := w.stored(t).DeepCopy()
 	worker(edited).Template.Spec.Containers[0].Image = "another"
@@ -141,7 +141,7 @@ func TestSyncMakesAndKeeps(t *testing.T) {
 }
 
 // A cached job may be older than its end, and one that has ended must never start again.
-func TestNothingIsMadeOnOldNews(t *testing.T) {
+func TestNothingIsCreatedFromAStaleCache(t *testing.T) {
 	t.Parallel()
 	for name, now := range map[string]*kubeflowv1.PaddleJob{
 		"it has ended": job(ended(kubeflowv1.ConditionSucceeded, 0)),
@@ -177,7 +177,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: podLabels("train", kubeflowv1.Worker)}}
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job(), kubeflowv1.SchemeGroupVersion.WithKind(kubeflowv1.Kind))}
 		if name == "train-worker-1" {
-			pod.OwnerReferences[0].UID = "made-1" // as ours are not the job's own
+			pod.OwnerReferences[0].UID = "made-1" // as its pods are not the job's own
 		}
 		_, err := w.kube.CoreV1().Pods("team").Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	w.fails("update", conflict)
 	_, err := w.sync(t.Context(), "team/train")
 	require.ErrorIs(t, err, workers.ErrStale)
-	require.Empty(t, w.warnings(), "what was not written is not told")
+	require.Empty(t, w.warnings(), "what was not written has no event")
 
 	w = newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(0)))
 	w.fails("delete", conflict)
@@ -234,7 +234,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	require.ErrorIs(t, err, workers.ErrStale)
 }
 
-func TestJobsThatHaveLivedAreDeleted(t *testing.T) {
+func TestJobsAreDeletedAfterTheirTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(60)))
 	repeated, err := w.sync(t.Context(), "team/train")

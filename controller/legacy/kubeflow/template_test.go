@@ -65,7 +65,7 @@ func TestVariablesOfKubeflow(t *testing.T) {
 			env := made.Spec.Worker.Template.Spec.Containers[0].Env
 			require.Equal(t, tc.worker, values(env))
 			require.Len(t, env, len(tc.worker), "none twice")
-			require.Equal(t, "PYTHONUNBUFFERED", env[0].Name, "ours first, so that theirs can refer to them")
+			require.Equal(t, "PYTHONUNBUFFERED", env[0].Name, "the controller's first, so that the user's can refer to them")
 			if tc.servers == nil {
 				require.Nil(t, made.Spec.PS)
 				return
@@ -106,7 +106,7 @@ func TestRestartPolicyOfTheTemplate(t *testing.T) {
 	require.Equal(t, corev1.RestartPolicyNever, in("Always").Job.Spec.Worker.Template.Spec.RestartPolicy)
 }
 
-func TestPodsBearKubeflowsLabels(t *testing.T) {
+func TestPodsHaveKubeflowsLabels(t *testing.T) {
 	t.Parallel()
 	made := Convert(job(servers, func(j *kubeflowv1.PaddleJob) { worker(j).Template.Labels = map[string]string{"mine": "x"} }), false).Job
 	require.Equal(t, map[string]string{
@@ -120,9 +120,9 @@ func TestPodsBearKubeflowsLabels(t *testing.T) {
 	require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
-func TestTheirTerms(t *testing.T) {
+func TestTranslateFieldPaths(t *testing.T) {
 	t.Parallel()
-	for ours, theirs := range map[string]string{
+	for path, want := range map[string]string{
 		"spec.worker.replicas is 0":                         "spec.paddleReplicaSpecs.Worker.replicas is 0",
 		"spec.ps.template.spec.containers is empty":         "spec.paddleReplicaSpecs.Master.template.spec.containers is empty",
 		"spec.worker.requests is 3":                         "spec.elasticPolicy.minReplicas is 3",
@@ -131,6 +131,6 @@ func TestTheirTerms(t *testing.T) {
 		"spec.runPolicy.backoffLimit, spec.cleanPodPolicy":  "spec.runPolicy.backoffLimit, spec.runPolicy.cleanPodPolicy",
 		"train-worker-0 exited with code 7 in a.spec.thing": "train-worker-0 exited with code 7 in a.spec.thing",
 	} {
-		require.Equal(t, theirs, translateFieldPaths(ours))
+		require.Equal(t, want, translateFieldPaths(path))
 	}
 }

@@ -43,7 +43,7 @@ func (s *conditionSetter) has(kind string) bool {
 	return meta.IsStatusConditionTrue(s.next.Conditions, kind)
 }
 
-// setActiveConditions tells of a job that has not ended.
+// setActiveConditions sets the conditions of a job that has not ended.
 func (s *conditionSetter) setActiveConditions() {
 	s.resumed(reasonResumed)
 	s.stalled()
@@ -188,7 +188,7 @@ func (s *conditionSetter) restarting(running bool) {
 	}
 }
 
-// lastRestart tells of the gang's last restart, and why it was.
+// lastRestart returns the reason and the message of the gang's last restart.
 func (s *conditionSetter) lastRestart() (reason, message string) {
 	reason, message = failureCause(s.obs, s.obs.VolcanoJob.Status.RetryCount-1)
 	return reason, s.numbered(reason, message)
@@ -244,7 +244,7 @@ func (s *conditionSetter) setTerminalConditions(outcome v1.Phase) {
 	s.set(v1.ConditionFailed, true, reason, message)
 }
 
-// admitted reports whether the queue has admitted the gang; what keeps it out is reported by Scheduled.
+// admitted reports whether the queue has admitted the gang; the reason why not is in Scheduled.
 func (s *conditionSetter) admitted(placed bool) {
 	switch obs := s.obs; {
 	case obs.VolcanoJob == nil:
@@ -264,7 +264,7 @@ var eventOfSuspension = map[string]string{
 	reasonResumed:   "the job starts again",
 }
 
-// suspended tells of a job of which nothing is to run. It is suspended from when that was decided, because from then on
+// suspended sets the conditions of a suspended job. It is suspended from when that was decided, because from then on
 // it does not train; the reason reports whether its resources are free.
 func (s *conditionSetter) suspended() {
 	why := s.plan.Suspended
@@ -285,9 +285,9 @@ func (s *conditionSetter) resumed(reason string) {
 	}
 }
 
-// How long a reason holds before the status tells it.
+// How long a reason holds before the status has it.
 const (
-	// settlePeriod is of reasons that nearly every gang has for a moment on its way to its nodes.
+	// settlePeriod is of reasons that nearly every gang has for a moment before it is placed.
 	settlePeriod = 10 * time.Second
 	// reasonPeriod is of all others: a gang that one scheduling session has no nodes for may get them in the next.
 	reasonPeriod = time.Second
@@ -349,7 +349,7 @@ func notPlaced(group *vcscheduling.PodGroup) *vcscheduling.PodGroupCondition {
 	return c
 }
 
-// unschedulable is what Volcano says of a gang that is not placed, "" if it says nothing.
+// unschedulable returns Volcano's message about a gang that is not placed, "" if there is none.
 func unschedulable(group *vcscheduling.PodGroup) string {
 	if c := conditionOf(group, vcscheduling.PodGroupUnschedulableType, corev1.ConditionTrue); c != nil {
 		return c.Message

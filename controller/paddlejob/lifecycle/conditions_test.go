@@ -151,7 +151,7 @@ func TestScheduledCondition(t *testing.T) {
 			with: []change{group(vcscheduling.PodGroupInqueue, ""), pods(observed.Unscheduled)}, reason: "WaitingForPods",
 			message: "Volcano has made 1 of 3 pods: kubectl describe vcjob -n ml job says why",
 		},
-		"no room": {
+		"no capacity": {
 			with: []change{group(vcscheduling.PodGroupInqueue, "3/3 tasks in gang unschedulable"), unplaced}, reason: "WaitingForGang",
 			message: "3/3 tasks in gang unschedulable",
 		},
@@ -320,7 +320,7 @@ func TestReasonOfThePlugin(t *testing.T) {
 		message string
 		settles time.Duration
 	}{
-		"no room": {
+		"no capacity": {
 			with:   []change{unplaced, pluginSays(no, "InsufficientResources", "no rack has 8 GPUs: 3 left", time.Minute)},
 			reason: "InsufficientResources", message: "no rack has 8 GPUs: 3 left",
 		},
@@ -339,8 +339,8 @@ func TestReasonOfThePlugin(t *testing.T) {
 			with: []change{unplaced, pluginSays(no, "TerminatingPods", "there is capacity soon", 10*time.Second)}, reason: "TerminatingPods", message: "there is capacity soon",
 		},
 		"before the queue": {
-			with:   []change{inPhase(vcscheduling.PodGroupPending), pluginSays(no, "QueueCapacity", "queue q has room for 6 of 8 GPUs", time.Minute)},
-			reason: "QueueCapacity", message: "queue q has room for 6 of 8 GPUs",
+			with:   []change{inPhase(vcscheduling.PodGroupPending), pluginSays(no, "QueueCapacity", "queue q has capacity for 6 of 8 GPUs", time.Minute)},
+			reason: "QueueCapacity", message: "queue q has capacity for 6 of 8 GPUs",
 		},
 		"without pods": {
 			with:   []change{pods(observed.Unscheduled), pluginSays(no, "WaitingForPods", "2 workers are not created", time.Minute)},
@@ -466,7 +466,7 @@ func TestRetryingConditions(t *testing.T) {
 }
 
 // The controller was away while the gang started again.
-func TestRestartThatNobodySaw(t *testing.T) {
+func TestUnobservedRestart(t *testing.T) {
 	t.Parallel()
 	running := pods(observed.Running, observed.Running, observed.Running)
 	before := next(seen(vcbatch.Running, running))

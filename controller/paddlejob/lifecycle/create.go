@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
-// create makes the Volcano Job, or says why it cannot be made.
+// create creates the Volcano Job, or sets the reason why it cannot be created.
 func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	overrides := overridesOf(obs)
 	if refused := validation.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
@@ -53,11 +53,11 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 		return
 	}
 	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
-	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs no other program
-	// else to be taken off.
+	// confuses a Job whose pods are terminating with the next of its name. It is the collector's own finalizer, and no other
+	// program has to remove it.
 	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	markEnvironment(job, obs.Job, cfg)
-	// None are taken yet: a job may wait in its queue for days.
+	// No ports are reserved yet: a job may wait in its queue for days.
 	if _, ok := p.choosePorts(obs, cfg); !ok {
 		return
 	}
@@ -161,7 +161,7 @@ func unknownPriority(obs *observed.State, job *vcbatch.Job) *builder.Cause {
 	return nil
 }
 
-// overridesOf reads what the user's own PodGroup and the namespace ask for.
+// overridesOf returns what the user's own PodGroup and the namespace request.
 func overridesOf(obs *observed.State) builder.PodGroupOverrides {
 	overrides := builder.PodGroupOverrides{NamespaceQueue: obs.NamespaceQueue}
 	if obs.VolcanoJob != nil {
@@ -175,8 +175,8 @@ func overridesOf(obs *observed.State) builder.PodGroupOverrides {
 	return overrides
 }
 
-// applyUserPodGroup honors a PodGroup of the user's own that the Volcano Job was made without, and reports whether the Volcano Job
-// goes: paddle-operator's documents have the PodGroup stand behind the PaddleJob, so it mostly comes second.
+// applyUserPodGroup honors a PodGroup of the user's own that the Volcano Job was created without, and reports whether it deletes the
+// Volcano Job: in paddle-operator's documents the PodGroup follows the PaddleJob, so it is mostly created second.
 func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 	if obs.UserPodGroup == nil || obs.Ended() || specChanged(obs) ||
 		obs.VolcanoJob.Annotations[v1.UserPodGroupAnnotation] == string(obs.UserPodGroup.UID) {
@@ -201,7 +201,7 @@ func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 	return true
 }
 
-// sameGang reports whether two Volcano Jobs have all that a PodGroup can ask for in common.
+// sameGang reports whether two Volcano Jobs agree in all that a PodGroup can request.
 func sameGang(a, b *vcbatch.Job) bool {
 	return a.Spec.Queue == b.Spec.Queue && a.Spec.PriorityClassName == b.Spec.PriorityClassName &&
 		a.Spec.MinAvailable == b.Spec.MinAvailable &&
@@ -233,8 +233,8 @@ func specChanged(obs *observed.State) bool {
 	return obs.VolcanoJob.Annotations[v1.SpecHashAnnotation] != builder.SpecHash(obs.Job)
 }
 
-// applySpecChange honors a changed spec and reports whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so
-// the change means a new one while nothing has begun, and cannot be made after that.
+// applySpecChange applies a changed spec, and reports whether it deletes the Volcano Job. Volcano refuses nearly every change of a Job, so
+// the Job is replaced before its pods start, and kept after that.
 func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 	if obs.Ended() || !specChanged(obs) {
 		return false
@@ -253,7 +253,7 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 	return true
 }
 
-// replaceVolcanoJob deletes a Volcano Job that has not begun.
+// replaceVolcanoJob deletes a Volcano Job whose pods have not started.
 func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 	p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: why}
 	if obs.Environment != nil {
@@ -262,7 +262,7 @@ func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 	p.recreate(obs)
 }
 
-// podsStarted reports whether something would be lost if the gang started over: a placed pod may run as soon as it has the
+// podsStarted reports whether something would be lost if the gang were created again: a placed pod may run as soon as it has the
 // addresses of the others.
 func podsStarted(obs *observed.State) bool {
 	if obs.Attempt() == observed.AttemptRestarting && !observed.RestartsPods(obs.VolcanoJob) {
@@ -276,7 +276,7 @@ func podsStarted(obs *observed.State) bool {
 	return false
 }
 
-// podGroup makes the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over goes
+// podGroup creates the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over is deleted
 // when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(obs *observed.State) {
 	if !obs.Attempt().Active() || obs.Succeeded() {
@@ -292,7 +292,7 @@ func (p *Plan) podGroup(obs *observed.State) {
 }
 
 // podGroupDiffers reports whether the PodGroup lacks something of what the controller owns (PodGroupOwned). Others may add
-// to it, and the rest of the spec is Volcano's Job controller's to keep.
+// to it, and Volcano's Job controller owns the rest of the spec.
 func podGroupDiffers(have, want *vcscheduling.PodGroup) bool {
 	return have.Spec.Queue != want.Spec.Queue || have.Spec.MinMember != want.Spec.MinMember ||
 		!maps.Equal(have.Spec.MinTaskMember, want.Spec.MinTaskMember) || topologyDiffers(have.Spec.NetworkTopology, want.Spec.NetworkTopology) ||

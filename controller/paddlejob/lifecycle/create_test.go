@@ -183,7 +183,7 @@ func inQueue(name string) change {
 	return func(obs *observed.State) { obs.VolcanoJob.Spec.Queue, obs.PodGroup.Spec.Queue = name, name }
 }
 
-func TestUsersPodGroupThatComesSecond(t *testing.T) {
+func TestUsersPodGroupThatIsCreatedSecond(t *testing.T) {
 	t.Parallel()
 	placed := []change{with("ps", observed.Starting), with("worker", observed.Starting, observed.Starting)}
 	noted := func(obs *observed.State) {
@@ -197,8 +197,8 @@ func TestUsersPodGroupThatComesSecond(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"asks for what is":         {phase: vcbatch.Pending, with: []change{wanted(3, "default", "")}, want: note(ReasonPodGroupNotNeeded)},
-		"asks for nothing":         {phase: vcbatch.Pending, with: []change{wanted(0, "", "")}, want: note(ReasonPodGroupNotNeeded)},
+		"requests what is":         {phase: vcbatch.Pending, with: []change{wanted(3, "default", "")}, want: note(ReasonPodGroupNotNeeded)},
+		"requests nothing":         {phase: vcbatch.Pending, with: []change{wanted(0, "", "")}, want: note(ReasonPodGroupNotNeeded)},
 		"a smaller gang":           {phase: vcbatch.Pending, with: []change{wanted(2, "default", "")}, want: replaced},
 		"in the namespace's queue": {phase: vcbatch.Pending, with: []change{wanted(3, "default", ""), inQueue("team")}, want: note(ReasonPodGroupNotNeeded)},
 		"another queue":            {phase: vcbatch.Pending, with: []change{wanted(3, "other", "")}, want: replaced},
@@ -303,7 +303,7 @@ var forged = map[string]string{
 	v1.PortRangeAnnotation: "20000", v1.Prefix + "of-a-later-release": "yes",
 }
 
-// The Volcano Job and its pods are the same whatever a user writes under our prefix; all other metadata is copied.
+// The Volcano Job and its pods are the same with any keys of a user under the project's prefix; all other metadata is copied.
 func TestUsersCannotSetTheControllersKeys(t *testing.T) {
 	others := map[string]string{"team": "ads", "volcano.sh/preemptable": "true"}
 	metadata := func(values ...map[string]string) change {

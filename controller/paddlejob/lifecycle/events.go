@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// Events are what changes between two statuses are worth. A status that was written tells nothing again, so a restarted
+// Events returns the events for the changes between two statuses. A status that was written has none again, so a restarted
 // controller repeats no event.
 func Events(before, after *v1.PaddleJobStatus, warnings []builder.Cause) []Event {
 	var events []Event

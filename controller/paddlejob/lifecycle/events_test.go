@@ -63,23 +63,23 @@ func TestEvents(t *testing.T) {
 		"first sight":      {before: &v1.PaddleJobStatus{}, after: status(), warnings: warning, want: []string{"Warning Odd: it is odd"}},
 		"a new generation": {before: status(), after: status(generation(2)), warnings: warning, want: []string{"Warning Odd: it is odd"}},
 		"stalls": {
-			before: status(), after: status(condition(v1.ConditionStalled, true, "Bad", "mend it")), want: []string{"Warning Bad: mend it"},
+			before: status(), after: status(condition(v1.ConditionStalled, true, "Bad", "fix it")), want: []string{"Warning Bad: fix it"},
 		},
 		"stalls on": {
-			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
-			after:  status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
+			before: status(condition(v1.ConditionStalled, true, "Bad", "fix it")),
+			after:  status(condition(v1.ConditionStalled, true, "Bad", "fix it")),
 		},
 		"stalls over something else": {
-			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
-			after:  status(condition(v1.ConditionStalled, true, "Bad", "mend that")), want: []string{"Warning Bad: mend that"},
+			before: status(condition(v1.ConditionStalled, true, "Bad", "fix it")),
+			after:  status(condition(v1.ConditionStalled, true, "Bad", "fix that")), want: []string{"Warning Bad: fix that"},
 		},
 		"stalls after an edit too": {
-			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
-			after:  status(generation(2), condition(v1.ConditionStalled, true, "Bad", "mend it")), want: []string{"Warning Bad: mend it"},
+			before: status(condition(v1.ConditionStalled, true, "Bad", "fix it")),
+			after:  status(generation(2), condition(v1.ConditionStalled, true, "Bad", "fix it")), want: []string{"Warning Bad: fix it"},
 		},
-		"goes on":  {before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")), after: status()},
-		"replaced": {before: status(), after: status(condition(v1.ConditionCreated, false, "Replacing", "anew")), want: []string{"Normal Replacing: anew"}},
-		"created":  {before: status(), after: status(condition(v1.ConditionCreated, true, "VolcanoJobCreated", ""))},
+		"continues": {before: status(condition(v1.ConditionStalled, true, "Bad", "fix it")), after: status()},
+		"replaced":  {before: status(), after: status(condition(v1.ConditionCreated, false, "Replacing", "again")), want: []string{"Normal Replacing: again"}},
+		"created":   {before: status(), after: status(condition(v1.ConditionCreated, true, "VolcanoJobCreated", ""))},
 		"edited too late": {
 			before: status(condition(v1.ConditionCreated, true, "VolcanoJobCreated", "")),
 			after:  status(condition(v1.ConditionCreated, true, "SpecChangeNotApplied", "too late")),
@@ -95,11 +95,11 @@ func TestEvents(t *testing.T) {
 			after:  status(condition(v1.ConditionScheduled, true, "GangPlaced", "")), want: []string{"Normal Scheduled: the whole gang is placed"},
 		},
 		"being placed": {before: status(), after: status(condition(v1.ConditionScheduled, false, "Placing", ""))},
-		"no room": {
+		"no capacity": {
 			before: status(condition(v1.ConditionScheduled, false, "Placing", "")),
 			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no node")), want: []string{"Warning WaitingForGang: no node"},
 		},
-		"still no room": {
+		"still no capacity": {
 			before: status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no node")),
 			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no GPU")),
 		},
@@ -131,7 +131,7 @@ func TestEvents(t *testing.T) {
 			before: status(), after: status(phaseIs(v1.Completed), func(s *v1.PaddleJobStatus) { s.StartTime, s.CompletionTime = &start, &end }),
 			want: []string{"Normal Completed: every worker has succeeded after 1m30s of training"},
 		},
-		"completes, and nobody saw it": {
+		"completes, unobserved": {
 			before: status(), after: status(phaseIs(v1.Completed)), want: []string{"Normal Completed: every worker has succeeded"},
 		},
 		"fails": {

@@ -14,11 +14,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// suspended reports whether the user wants nothing of the job to run. A job whose end is certain is let end.
+// suspended reports whether the user has suspended the job. A job that is about to end is not suspended any more.
 func suspended(obs *observed.State) bool { return observed.SuspendSet(obs.Job) && !endsByItself(obs) }
 
-// suspend deletes everything that runs or holds capacity of a queue. The Volcano Job goes too: an aborted one would keep the
-// spec of before, and Volcano counts its resumption as a failure.
+// suspend deletes everything that runs or holds capacity of a queue. The Volcano Job is deleted too: an aborted one would keep the
+// old spec, and Volcano counts its resumption as a failure.
 func (p *Plan) suspend(obs *observed.State) {
 	if obs.VolcanoJob != nil && !counted(obs) {
 		p.Recreate = true // and nothing else: a user who reads Suspended may resume the job with another spec
@@ -91,7 +91,7 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 }
 
 // restoredPhase returns how a job without a status had finished with this spec before, "" if it had not. A user who forges the annotation
-// stops a job of their own.
+// only stops that job.
 func restoredPhase(obs *observed.State) v1.Phase {
 	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
 	if len(obs.Job.Status.Conditions) > 0 || hash != builder.SpecHash(obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
@@ -100,7 +100,7 @@ func restoredPhase(obs *observed.State) v1.Phase {
 	return v1.Phase(phase)
 }
 
-// cleanUp deletes what a finished job must not keep; nothing is ever made for it again.
+// cleanUp deletes what a finished job must not keep; nothing is created for it again.
 func (p *Plan) cleanUp(obs *observed.State) {
 	if p.stop(obs) {
 		return

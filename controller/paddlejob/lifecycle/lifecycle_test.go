@@ -160,7 +160,7 @@ func TestExpire(t *testing.T) {
 	}
 	require.Equal(t, gist{requeueAfter: 20 * time.Second}, decide(endedBefore(40*time.Second)))
 	require.Equal(t, gist{does: []string{"delete PaddleJob job"}}, decide(endedBefore(time.Minute)))
-	require.Equal(t, gist{}, decide(statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Completed })), "nobody knows when it ended")
+	require.Equal(t, gist{}, decide(statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Completed })), "the end time is not known")
 	require.Equal(t, gist{}, decide(endedBefore(time.Minute), runs(func(run *v1.RunPolicy) { run.TTLSecondsAfterFinished = nil })))
 }
 
@@ -219,7 +219,7 @@ func tell(s *v1.PaddleJobStatus, is v1.Phase) {
 		v1.Starting: {v1.ConditionScheduled}, v1.Running: {v1.ConditionScheduled, v1.ConditionRunning}, v1.Suspended: {v1.ConditionSuspended},
 		v1.Completed: {v1.ConditionSucceeded}, v1.Failed: {v1.ConditionFailed},
 	}[is] {
-		condition(kind, true, "Told", "")(s)
+		condition(kind, true, "Reported", "")(s)
 	}
 	switch is {
 	case v1.Pending:
@@ -250,7 +250,7 @@ func TestFinalStatusIsNoted(t *testing.T) {
 		"the spec was changed after the end": {with: []change{phase(v1.Completed), finalStatus("Completed"),
 			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 9 })}, want: "Completed"},
 		"Kubeflow's": {with: []change{phase(v1.Completed), func(obs *observed.State) {
-			obs.Job.OwnerReferences = []metav1.OwnerReference{{UID: "theirs", Controller: new(bool)}}
+			obs.Job.OwnerReferences = []metav1.OwnerReference{{UID: "other", Controller: new(bool)}}
 			*obs.Job.OwnerReferences[0].Controller = true
 		}}},
 		"its time is over": {with: []change{phase(v1.Completed), func(obs *observed.State) {

@@ -18,8 +18,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// markEnvironment writes on a Volcano Job how its environment is made, for the controller's flags and the spec may be
-// others by the time that it is.
+// markEnvironment annotates a Volcano Job with how its environment is made, because the controller's flags and the spec may
+// change before it is written.
 func markEnvironment(job *vcbatch.Job, of *v1.PaddleJob, cfg builder.Config) {
 	intranet := builder.Intranet(of, cfg)
 	job.Annotations[v1.IntranetAnnotation] = string(intranet)
@@ -34,7 +34,7 @@ func markEnvironment(job *vcbatch.Job, of *v1.PaddleJob, cfg builder.Config) {
 	}
 }
 
-// environment keeps the ConfigMap that the pods' containers wait for.
+// environment writes or deletes the ConfigMap that the pods' containers wait for.
 func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	if obs.Succeeded() {
 		return // terminating servers are no reason to withdraw anything
@@ -51,11 +51,11 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	case attempt.Active():
 		p.addressEnvironment(obs, cfg)
 	case attempt == observed.AttemptRestarting || attempt.Stopped():
-		// No pod that comes next may read the addresses of the dead.
+		// No later pod may read the addresses of deleted pods.
 		if obs.Environment != nil {
 			p.remove(KindConfigMap, obs.Environment)
 		}
-		p.returnPorts(obs)
+		p.releasePorts(obs)
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		switch {
 		case announcedPort(obs) == 0:
 			if obs.Attempt() == observed.AttemptPending {
-				p.returnPorts(obs)
+				p.releasePorts(obs)
 			}
 		case portsInUse(obs):
 			p.firstPort(obs, cfg) // another program may have changed what was written
@@ -125,7 +125,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	p.do(write)
 }
 
-// unreadable says that Paddle cannot use the pods' addresses, nil if it can. A single worker has no use for one.
+// unreadable returns that Paddle cannot use the pods' addresses, nil if it can. A single worker has no use for one.
 func unreadable(job *v1.PaddleJob, addresses builder.Addresses) *builder.Cause {
 	if builder.Mode(job) == v1.ModeSingle {
 		return nil
@@ -141,8 +141,8 @@ func unreadable(job *v1.PaddleJob, addresses builder.Addresses) *builder.Cause {
 	return nil
 }
 
-// unreachable says the same of pods that find each other without us: their names lead to the first of their addresses, and
-// so does what they tell each other.
+// unreachable returns the same for pods that find each other without the controller: by their names, which resolve to their
+// first addresses, or through etcd, where they register these.
 func unreachable(obs *observed.State) *builder.Cause {
 	if builder.Mode(obs.Job) == v1.ModeSingle {
 		return nil
@@ -234,10 +234,10 @@ func lacksConfig(pod *corev1.Pod) bool {
 // a container, and see pods and ConfigMaps through watches of which either may be the later one.
 const announceDelay = time.Second
 
-// PortsOf are the ports of nodes that a Volcano Job has, none if it has none or will not use them again, and none for one
-// that no PaddleJob of its name controls, whatever its annotations are.
+// PortsOf returns the ports of nodes that a Volcano Job has. A Job that will not use them again, or that no PaddleJob of its
+// name controls, has none.
 func PortsOf(job *vcbatch.Job) builder.Ports {
-	// The uid needs no look: the garbage collector deletes an object whose owner does not exist.
+	// The uid is not compared: the garbage collector deletes an object whose owner does not exist.
 	if owner := metav1.GetControllerOf(job); owner == nil || owner.APIVersion != v1.SchemeGroupVersion.String() ||
 		owner.Kind != v1.Kind || owner.Name != job.Name {
 		return builder.Ports{}
@@ -253,7 +253,7 @@ func PortsOf(job *vcbatch.Job) builder.Ports {
 	return builder.Ports{First: first, Count: builder.PortsNeeded(made)}
 }
 
-// choosePorts is where the ports of a job can begin, 0 if it needs none. Without a place it stalls and returns false.
+// choosePorts returns where the ports of a job can begin, 0 if it needs none. Without a place it stalls and returns false.
 func (p *Plan) choosePorts(obs *observed.State, cfg builder.Config) (first int, ok bool) {
 	if !builder.HostPorts(obs.Job, cfg) {
 		return 0, true
@@ -262,7 +262,7 @@ func (p *Plan) choosePorts(obs *observed.State, cfg builder.Config) (first int, 
 	all := builder.HostPortsOf(cfg)
 	seed := string(obs.Job.UID)
 	if obs.VolcanoJob != nil {
-		// Another place than the last time, that another job chose too.
+		// Another place than the last one, which another job chose too.
 		seed += string(obs.VolcanoJob.UID) + obs.VolcanoJob.Annotations[v1.FirstPortAnnotation]
 	}
 	if first, ok = builder.ChoosePorts(all, need, takenPorts(obs), seed); ok {
@@ -275,7 +275,7 @@ func (p *Plan) choosePorts(obs *observed.State, cfg builder.Config) (first int, 
 	return 0, false
 }
 
-// firstPort is where the ports of the job's pods begin, 0 if they have addresses of their own. It returns false while
+// firstPort returns where the ports of the job's pods begin, 0 if pods do not share addresses. It returns false while
 // that has to be written first.
 func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok bool) {
 	if !hasPorts(obs) {
@@ -300,9 +300,9 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 	return 0, false
 }
 
-// returnPorts gives the Volcano Job's ports back if none of its pods may listen there: those of a gang that starts again may
-// be gone for long before all of the next ones are placed.
-func (p *Plan) returnPorts(obs *observed.State) {
+// releasePorts releases the Volcano Job's ports if none of its pods may listen there: a gang that starts again may have no
+// pods for long before all of the next ones are placed.
+func (p *Plan) releasePorts(obs *observed.State) {
 	if hasPorts(obs) && PortsOf(obs.VolcanoJob).First != 0 && !portsInUse(obs) {
 		p.do(MovePorts{})
 	}
@@ -313,7 +313,7 @@ func portsInUse(obs *observed.State) bool {
 	return slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
 }
 
-// hasPorts reports whether the pods of the Volcano Job have ports of their own.
+// hasPorts reports whether each pod of the Volcano Job has distinct ports.
 func hasPorts(obs *observed.State) bool {
 	return obs.VolcanoJob.Annotations[v1.IntranetAnnotation] == string(v1.Host) && obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] != ""
 }
@@ -339,8 +339,8 @@ func takenPorts(obs *observed.State) []builder.Ports {
 	return obs.TakenPorts()
 }
 
-// announce tells the pods what their templates read from annotations, and reports whether there is something to tell, or to
-// be heard yet.
+// announce annotates the pods with what their templates read from annotations, and reports whether an annotation is missing, or
+// too new for the kubelets to have seen it.
 func (p *Plan) announce(obs *observed.State, job *v1.PaddleJob, first int) bool {
 	if obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] == "" {
 		return false

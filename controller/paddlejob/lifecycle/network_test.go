@@ -67,7 +67,7 @@ func TestAddressesThatPaddleCannotReadStallTheJob(t *testing.T) {
 	require.Nil(t, environmentIn(plan))
 }
 
-// Names lead to addresses too, and elastic workers tell each other theirs.
+// Names lead to addresses too, and elastic workers exchange them.
 func TestNamesOfAddressesThatPaddleCannotReachStallTheJob(t *testing.T) {
 	for name, edit := range map[string]func(*v1.PaddleJobSpec){
 		"Service": func(s *v1.PaddleJobSpec) { s.Intranet = v1.Service },
@@ -94,7 +94,7 @@ func TestASingleWorkerMayHaveAnyAddress(t *testing.T) {
 	require.Equal(t, "[fd00::1]:36000", environmentIn(plan).Data["PADDLE_TRAINER_ENDPOINTS"])
 }
 
-// In a dual-stack cluster whose first family is IPv6 the pods are told their other address first.
+// In a dual-stack cluster whose first family is IPv6 the pods get their other address first.
 func TestTheSecondAddressIsAnnounced(t *testing.T) {
 	announcing := builder.Config{AnnouncePodIPs: true}
 	obs := createdFrom(t, announcing, asSubmitted, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting),
@@ -151,7 +151,7 @@ func TestHeterAddressesAreWaitedFor(t *testing.T) {
 	require.Equal(t, "10.0.0.0:36000,10.0.0.1:36000", environmentIn(Decide(obs, config)).Data["PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"])
 }
 
-// Elastic workers find each other: nobody waits for anybody's address, and nothing changes when one comes or goes.
+// Elastic workers find each other: no pod waits for another's address, and nothing changes when one comes or goes.
 func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 	obs := submitted()
 	elastic(&obs.Job.Spec)
@@ -171,7 +171,7 @@ func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 	require.Equal(t, []string{"create environment"}, done(Decide(obs, config)))
 }
 
-func TestEnvironmentIsMended(t *testing.T) {
+func TestEnvironmentIsRepaired(t *testing.T) {
 	for name, spoil := range map[string]func(*corev1.ConfigMap){
 		"label": func(cm *corev1.ConfigMap) { delete(cm.Labels, v1.JobNameLabel) },
 		"data":  func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
@@ -198,7 +198,7 @@ func TestAsCreatedHasTheRolesThatThereAre(t *testing.T) {
 }
 
 // A kubelet that has looked for the environment in vain looks again when the pod changes.
-func TestPodsThatFoundNoEnvironmentAreWoken(t *testing.T) {
+func TestPodsThatFoundNoEnvironmentAreRetried(t *testing.T) {
 	t.Parallel()
 	waits := func(reason string) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}

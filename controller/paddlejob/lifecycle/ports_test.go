@@ -30,7 +30,7 @@ func startsAt(first int) change {
 	return func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.FirstPortAnnotation] = strconv.Itoa(first) }
 }
 
-// announced gives each pod what it would be told of ports that begin at first.
+// announced gives each pod the annotations of ports that begin at first.
 func announced(first int) change {
 	return func(obs *observed.State) {
 		for _, pod := range obs.Pods {
@@ -96,7 +96,7 @@ func TestPortsAreChosenWhenTheGangIsPlaced(t *testing.T) {
 	}
 }
 
-func TestARestartGivesPortsBack(t *testing.T) {
+func TestARestartReleasesPorts(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase vcbatch.JobPhase
 		pods  []change
@@ -143,7 +143,7 @@ func TestPortsAreLeftAsPodsEnd(t *testing.T) {
 	}
 }
 
-func TestPortsAreReturnedAtTheEnd(t *testing.T) {
+func TestPortsAreReleasedAtTheEnd(t *testing.T) {
 	obs := createdFrom(t, few, onHosts, startsAt(20060))
 	for phase, has := range map[vcbatch.JobPhase]bool{
 		"": true, vcbatch.Pending: true, vcbatch.Running: true, vcbatch.Restarting: true, vcbatch.Aborted: true, vcbatch.Completing: true,
@@ -161,38 +161,38 @@ func TestPortsAreReturnedAtTheEnd(t *testing.T) {
 
 func TestPortsOfPods(t *testing.T) {
 	for name, c := range map[string]struct {
-		changes []change
-		moves   int
-		tells   int
-		writes  bool
+		changes   []change
+		moves     int
+		annotates int
+		writes    bool
 	}{
-		"nobody placed yet":                     {},
-		"placed":                                {changes: []change{startsAt(20000), placed}, tells: 3},
-		"some are told":                         {changes: []change{startsAt(20000), with(builder.RolePS, observed.Starting), announced(20000), with(builder.RoleWorker, observed.Starting, observed.Starting)}, tells: 2},
-		"the last are told":                     {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), with(builder.RoleWorker, observed.Starting, observed.Starting), announced(20000), with(builder.RolePS, observed.Starting)}, tells: 1},
-		"all are told":                          {changes: []change{startsAt(20000), placed, announced(20000)}, writes: true},
+		"none placed yet":                       {},
+		"placed":                                {changes: []change{startsAt(20000), placed}, annotates: 3},
+		"some are annotated":                    {changes: []change{startsAt(20000), with(builder.RolePS, observed.Starting), announced(20000), with(builder.RoleWorker, observed.Starting, observed.Starting)}, annotates: 2},
+		"the last are annotated":                {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), with(builder.RoleWorker, observed.Starting, observed.Starting), announced(20000), with(builder.RolePS, observed.Starting)}, annotates: 1},
+		"all are annotated":                     {changes: []change{startsAt(20000), placed, announced(20000)}, writes: true},
 		"another has them too, and placed":      {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20040, Count: 20}), placed}, moves: 20060},
-		"another's are near":                    {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20060, Count: 60}), placed}, tells: 3},
-		"who was told never moves":              {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), placed, announced(20000)}, writes: true},
-		"whose told part never moves":           {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), with(builder.RolePS, observed.Starting), announced(20000)}},
+		"another's are near":                    {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20060, Count: 60}), placed}, annotates: 3},
+		"annotated, and never moves":            {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), placed, announced(20000)}, writes: true},
+		"part is annotated, and never moves":    {changes: []change{startsAt(20000), takenBy(builder.Ports{First: 20000, Count: 60}), with(builder.RolePS, observed.Starting), announced(20000)}},
 		"somebody took the choice away":         {changes: []change{startsAt(0), placed, announced(20020)}, moves: 20020},
 		"somebody changed the choice":           {changes: []change{startsAt(20000), placed, announced(20020)}, moves: 20020},
 		"somebody took the label off":           {changes: []change{startsAt(20000), placed, announced(20000), unlabelled}, moves: 20000},
 		"somebody took the label off before":    {changes: []change{startsAt(20000), placed, unlabelled, takenBy(builder.Ports{First: 20000, Count: 60})}, moves: 20060},
 		"somebody took the label off early":     {changes: []change{startsAt(20000), placed, unlabelled, takenBy(builder.Ports{First: 20060, Count: 60})}, moves: 20000},
-		"part is told, and it was changed":      {changes: []change{startsAt(20060), with(builder.RolePS, observed.Starting), announced(20000)}, moves: 20000},
+		"part is annotated, and it was changed": {changes: []change{startsAt(20060), with(builder.RolePS, observed.Starting), announced(20000)}, moves: 20000},
 		"somebody took it away before it began": {changes: []change{startsAt(0), placed, takenBy(builder.Ports{First: 20000, Count: 60})}, moves: 20060},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := Decide(createdFrom(t, few, onHosts, c.changes...), few)
 			require.Nil(t, plan.Stalled)
-			moves, tells := 0, 0
+			moves, annotates := 0, 0
 			for _, action := range plan.Actions {
 				switch a := action.(type) {
 				case MovePorts:
 					moves = a.First
 				case AnnouncePods:
-					tells = len(a.Pods)
+					annotates = len(a.Pods)
 					require.Equal(t, builder.Ports{First: 20000, Count: 60}, a.Ports)
 				case ApplyPodGroup:
 					// It has the Job's annotations.
@@ -204,7 +204,7 @@ func TestPortsOfPods(t *testing.T) {
 				}
 			}
 			require.Equal(t, c.moves, moves)
-			require.Equal(t, c.tells, tells)
+			require.Equal(t, c.annotates, annotates)
 			require.Equal(t, c.writes, environmentIn(plan) != nil)
 		})
 	}
@@ -240,8 +240,8 @@ func TestTheNextChoiceIsAnother(t *testing.T) {
 	require.Len(t, seen, 4)
 }
 
-// A kubelet may see the ConfigMap before it sees what its pod was told.
-func TestPodsHaveAMomentToHear(t *testing.T) {
+// A kubelet may see the ConfigMap before it sees the annotations of its pod.
+func TestEnvironmentWaitsForAnnotations(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	obs := createdFrom(t, few, onHosts, startsAt(20000), placed)
 	obs.Now = now

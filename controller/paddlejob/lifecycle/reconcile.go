@@ -56,7 +56,7 @@ func Decide(obs *observed.State, cfg builder.Config) Plan {
 	return plan
 }
 
-// run brings a job forward that is to run.
+// run plans for a job that is to run.
 func (p *Plan) run(obs *observed.State, cfg builder.Config) {
 	switch {
 	case obs.NeedsRecreation():
@@ -76,7 +76,7 @@ func (p *Plan) run(obs *observed.State, cfg builder.Config) {
 	}
 }
 
-// syncVolcanoJob looks after a job whose Volcano Job exists.
+// syncVolcanoJob plans for a job whose Volcano Job exists.
 func (p *Plan) syncVolcanoJob(obs *observed.State, cfg builder.Config) {
 	if p.applySpecChange(obs, cfg) || p.applyUserPodGroup(obs, cfg) {
 		return
@@ -101,8 +101,8 @@ func (p *Plan) syncVolcanoJob(obs *observed.State, cfg builder.Config) {
 	p.resyncStuckJob(obs)
 }
 
-// warningsReported reports whether the status has the warnings about this generation of the spec already. They are not worked out
-// again, because the PodGroup that the user made counts when the Volcano Job is created and never after.
+// warningsReported reports whether the status has the warnings about this generation of the spec already. They are not computed
+// again, because the PodGroup that the user created counts when the Volcano Job is created and never after.
 func warningsReported(job *v1.PaddleJob) bool {
 	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionCreated)
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == job.Generation
@@ -140,7 +140,7 @@ type Plan struct {
 	Missing []string
 	// Warnings are what the user should know about the spec; reported once per generation.
 	Warnings []builder.Cause
-	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
+	// RequeueAfter is when to reconcile the job again although nothing that is watched has changed, 0 if never.
 	RequeueAfter time.Duration
 }
 
@@ -150,7 +150,7 @@ const pollInterval = 10 * time.Second
 // Action is one write to the API, of one of the types below.
 type Action any
 
-// Event is something to tell the user once the action it belongs to is done.
+// Event is emitted once the action it belongs to is done.
 type Event struct {
 	// Type is Normal or Warning, as in the core API.
 	Type    string
@@ -158,10 +158,10 @@ type Event struct {
 	Message string
 }
 
-// ReleaseFinalizer takes paddle-operator's finalizer off the PaddleJob.
+// ReleaseFinalizer removes paddle-operator's finalizer from the PaddleJob.
 type ReleaseFinalizer struct{}
 
-// CreateVolcanoJob makes the Volcano Job.
+// CreateVolcanoJob creates the Volcano Job.
 type CreateVolcanoJob struct {
 	Job    *vcbatch.Job
 	Events []Event
@@ -170,32 +170,32 @@ type CreateVolcanoJob struct {
 // ApplyPodGroup creates the PodGroup, or applies PodGroupOwned to the one that exists.
 type ApplyPodGroup struct{ PodGroup *vcscheduling.PodGroup }
 
-// WriteEnvironment makes the ConfigMap of the environment, or replaces the data of the one that is there.
+// WriteEnvironment creates the ConfigMap of the environment, or replaces the data of the one that exists.
 type WriteEnvironment struct {
 	ConfigMap *corev1.ConfigMap
-	// Old is the ConfigMap that is there, nil if there is none.
+	// Old is the ConfigMap that exists, nil if there is none.
 	Old *corev1.ConfigMap
 	// Event is emitted once it is written, nil for none.
 	Event *Event
 }
 
-// IssueCommand gives Volcano a command about the job.
+// IssueCommand creates a Command for Volcano.
 type IssueCommand struct {
 	Command *vcbus.Command
-	// State is that of the Volcano Job (volcano.JobState), which is another once Volcano has obeyed; empty where that
-	// need not show.
+	// State is that of the Volcano Job (volcano.JobState), which changes once Volcano has executed the command; empty where it
+	// may not change.
 	State string
 }
 
 // ScaleVolcanoJob changes how many pods a Volcano Job has.
 type ScaleVolcanoJob struct {
-	// Job is the Volcano Job as it shall be.
+	// Job is the desired Volcano Job.
 	Job *vcbatch.Job
-	// WorkerCap is the number of workers that it is kept at from then on, nil if it has as many as the spec asks for.
+	// WorkerCap is the number of workers that it is kept at from then on, nil if it has as many as the spec.
 	WorkerCap *observed.WorkerCap
 }
 
-// NotePodGroup writes down that a PodGroup of the user's own was taken into account.
+// NotePodGroup records that a PodGroup of the user's own was taken into account.
 type NotePodGroup struct {
 	PodGroup *vcscheduling.PodGroup
 	Event    Event
@@ -222,7 +222,7 @@ type Delete struct {
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
-// requeueAfter asks for a sync after a time; the soonest wins.
+// requeueAfter requests a sync after a time; the earliest one counts.
 func (p *Plan) requeueAfter(wait time.Duration) {
 	if p.RequeueAfter == 0 || wait < p.RequeueAfter {
 		p.RequeueAfter = max(wait, time.Nanosecond)
@@ -243,7 +243,7 @@ func counted(obs *observed.State) bool {
 	return obs.Job.Status.Recreations > observed.Recreations(obs.VolcanoJob)
 }
 
-// remove deletes an object unless that is under way.
+// remove deletes an object unless it is being deleted.
 func (p *Plan) remove(kind Kind, object metav1.Object) {
 	if object.GetDeletionTimestamp() == nil {
 		p.do(Delete{Kind: kind, Object: object})
@@ -251,13 +251,13 @@ func (p *Plan) remove(kind Kind, object metav1.Object) {
 }
 
 // MovePorts writes on the Volcano Job where its pods' ports begin, and the label by which it is found. Ports are chosen once
-// all pods of the gang are placed, so that no job has any that waits.
+// all pods of the gang are placed, so that a job that waits has none.
 //
 // Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
-// only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
-// sees the other then, and moves, for it has not begun. One whose pods are annotated never moves.
+// only after all Jobs are listed once it was written (AnnouncePods): of two that choose the same, at least one
+// sees the other then, and moves, because its pods have not started. One whose pods are annotated never moves.
 type MovePorts struct {
-	// First is 0 where the Job gives its ports back.
+	// First is 0 where the Job releases its ports.
 	First int
 }
 

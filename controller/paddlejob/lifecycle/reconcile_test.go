@@ -29,7 +29,7 @@ var config = builder.Config{DefaultIntranet: v1.PodIP}
 // change is one difference from an observed state in which all is well.
 type change func(*observed.State)
 
-// submitted is a PaddleJob of one server and two workers that nobody has looked at yet.
+// submitted is a PaddleJob of one server and two workers that was not reconciled yet.
 func submitted(changes ...change) *observed.State {
 	container := corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}}
 	obs := &observed.State{
@@ -54,7 +54,7 @@ func submitted(changes ...change) *observed.State {
 	return obs
 }
 
-// A controller that ends after the deletion would leave nobody who knows of it.
+// A controller that ends after the deletion would leave no record of it.
 func TestRecreationIsCountedFirst(t *testing.T) {
 	t.Parallel()
 	changed := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })
@@ -65,7 +65,7 @@ func TestRecreationIsCountedFirst(t *testing.T) {
 	}
 }
 
-// Suspended is in the status only when the Volcano Job is deleted: whoever reads it may resume the job with another spec.
+// Suspended is in the status only when the Volcano Job is deleted: a user who reads it may resume the job with another spec.
 func TestSuspensionIsCountedFirst(t *testing.T) {
 	t.Parallel()
 	suspend := editSpec(func(s *v1.PaddleJobSpec) { s.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} })
@@ -269,12 +269,12 @@ func TestPodGroup(t *testing.T) {
 			obs.PodGroup.Spec.MinResources = nil
 			obs.PodGroup.Spec.PriorityClassName, obs.PodGroup.Spec.SubGroupPolicy = "high", []vcscheduling.SubGroupPolicySpec{{Name: "part"}}
 		}}},
-		"asks for fewer pods": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Spec.MinMember = 1 }},
+		"requests fewer pods": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Spec.MinMember = 1 }},
 			want: []string{"apply PodGroup " + group}},
-		"asks for fewer pods of a task": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Spec.MinTaskMember = nil }},
+		"requests fewer pods of a task": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Spec.MinTaskMember = nil }},
 			want: []string{"apply PodGroup " + group}},
 		"has another owner too": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) {
-			obs.PodGroup.OwnerReferences = append(obs.PodGroup.OwnerReferences, metav1.OwnerReference{Name: "theirs", UID: "theirs"})
+			obs.PodGroup.OwnerReferences = append(obs.PodGroup.OwnerReferences, metav1.OwnerReference{Name: "other", UID: "other"})
 		}}},
 		"has a limit of somebody else's": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) {
 			obs.PodGroup.Spec.NetworkTopology = &vcscheduling.NetworkTopologySpec{Mode: vcscheduling.SoftNetworkTopologyMode}
@@ -291,7 +291,7 @@ func TestPodGroup(t *testing.T) {
 			want: []string{"apply PodGroup " + group}},
 		"has lost its owner": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.OwnerReferences = nil }},
 			want: []string{"apply PodGroup " + group}},
-		"has more annotations": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Annotations["theirs"] = "1" }}},
+		"has more annotations": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.Annotations["other"] = "1" }}},
 		"has a status": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) {
 			obs.PodGroup.Status.Phase = vcscheduling.PodGroupInqueue
 		}}},
@@ -434,7 +434,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
+func TestWarningsAreComputedOncePerGeneration(t *testing.T) {
 	t.Parallel()
 	misspelt := editSpec(func(s *v1.PaddleJobSpec) { s.CleanPodPolicy = "OnComplete" })
 	reportedOf := func(generation int64) change {

@@ -33,7 +33,7 @@ func backoffDelay(failures int32) time.Duration {
 // retry starts a job again that Volcano has stopped because a pod failed, or fails it. What it waits for first is that its
 // pods are gone: Volcano would take finished ones into the next attempt. Whether a failure counts is decided when
 // every pod has finished or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
-// are what tells a failure from an eviction, and from a user's abortion of the Volcano Job.
+// distinguish a failure from an eviction, and from a user's abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
 	if !obs.Attempt().Stopped() || !obs.StoppedForAPod() {
 		return
@@ -96,7 +96,7 @@ func backoffLimitCause(limit int32) *builder.Cause {
 	return &builder.Cause{Reason: ReasonBackoffLimitExceeded, Message: text}
 }
 
-// permanent says which exit code makes another start useless, nil if none does.
+// permanent returns which exit code makes another start useless, nil if none does.
 func permanent(obs *observed.State) *builder.Cause {
 	pod, code, ok := obs.PermanentExit()
 	if !ok {
@@ -138,7 +138,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 		p.Failed = backoffLimitCause(obs.BackoffLimit())
 	}
 	if p.Failed != nil {
-		p.Actions = nil // they are to be looked at
+		p.Actions = nil // failed pods are kept for inspection
 		return
 	}
 	var action AnnouncePods
@@ -204,7 +204,7 @@ func evicting(obs *observed.State) time.Duration {
 	return max(volcano.EvictionGracePeriod-obs.Now.Sub(last), 0)
 }
 
-// recreateFailedJob starts a job over under another Volcano Job. The restart is in the status before the Volcano Job goes, because the
+// recreateFailedJob replaces the Volcano Job of a job that starts again. The restart is in the status before the Volcano Job goes, because the
 // next one gets the number from there.
 func (p *Plan) recreateFailedJob(obs *observed.State) {
 	p.retrying()

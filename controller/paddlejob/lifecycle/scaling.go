@@ -47,10 +47,10 @@ func SameSize(a, b *vcbatch.Job) bool {
 	})
 }
 
-// workerCapPeriod is how long an elastic job is kept at the workers that it has before more are asked for again.
+// workerCapPeriod is how long an elastic job is kept at the workers that it has before more are requested again.
 const workerCapPeriod = 5 * time.Minute
 
-// capWorkers is an elastic job with no more workers than the API server lets it have, and what is news of that, nil if nothing is.
+// capWorkers returns an elastic job with no more workers than the API server accepts, and the new cap, nil if it is not new.
 // Volcano tries to make a pod that is refused for under three minutes, and then gives up the whole job, with the workers that
 // train (its controller's --max-requeue-num).
 func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *observed.WorkerCap) {
@@ -80,9 +80,9 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 	return job, newCap
 }
 
-// markDeletedPodsOutOfSync tells Volcano that workers of an elastic job that were deleted have not failed: Volcano itself where there
-// are to be fewer, or a user who drains a node. Programs that are stopped exit with 143 or so; Volcano would take that for
-// a failure, and count it for the limit. The programs end, and kubelets tell of it, later than the deletion is seen here.
+// markDeletedPodsOutOfSync annotates deleted workers of an elastic job, so that Volcano ignores how they end. Volcano deletes them where there
+// are to be fewer, or a user drains a node. Programs that are stopped exit with 143 or so; Volcano would take that for
+// a failure, and count it for the limit. The programs end, and kubelets report it, later than the deletion is seen here.
 func (p *Plan) markDeletedPodsOutOfSync(obs *observed.State) {
 	if obs.VolcanoJob.Annotations[v1.ElasticAnnotation] == "" {
 		return

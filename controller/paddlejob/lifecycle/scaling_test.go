@@ -43,7 +43,7 @@ func TestWorkersThatAreRefused(t *testing.T) {
 		requeueAfter       time.Duration
 	}{
 		"all are there":                    {with: []change{wantsWorkers(6), running(6)}},
-		"late, and nobody knows why":       {with: []change{wantsWorkers(6), running(4), short("")}, requeueAfter: pollInterval},
+		"late, reason not known":           {with: []change{wantsWorkers(6), running(4), short("")}, requeueAfter: pollInterval},
 		"refused":                          {with: []change{wantsWorkers(6), running(4), short("no")}, workers: 4, workerCap: 4, says: "is 6, and the API server lets the job have 4 workers", requeueAfter: pollInterval},
 		"refused below the least":          {with: []change{wantsWorkers(6), running(1), short("no")}, requeueAfter: pollInterval},
 		"the user wants no more by now":    {with: []change{wantsWorkers(3), running(4), short("no")}, workers: 3, requeueAfter: pollInterval},

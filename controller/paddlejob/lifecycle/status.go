@@ -36,7 +36,7 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	case outcome != "":
 		setter.setTerminalConditions(outcome)
 	case obs.Job.DeletionTimestamp != nil:
-		// What was said holds until the end.
+		// The conditions stay until the end.
 	case plan.Suspended != nil:
 		setter.suspended()
 	case ending(obs) && (plan.Retrying == nil || obs.PodStatusLag() > 0):
@@ -85,7 +85,7 @@ func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 // Placed reports whether the status of a job that has not ended says that it has pods on nodes, or has just lost them to a failure.
 func Placed(status *v1.PaddleJobStatus) bool { return observed.Placed(status) }
 
-// phaseOf is what the conditions say in one word.
+// phaseOf returns the phase that summarizes the conditions.
 func phaseOf(status *v1.PaddleJobStatus, deleted bool) v1.Phase {
 	is := func(kind string) bool { return meta.IsStatusConditionTrue(status.Conditions, kind) }
 	switch outcome := observed.Outcome(status); {
@@ -105,7 +105,7 @@ func phaseOf(status *v1.PaddleJobStatus, deleted bool) v1.Phase {
 	return v1.Pending
 }
 
-// ending reports whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
+// ending reports whether the end is certain and Volcano has begun it: that servers stop then is not reported.
 func ending(obs *observed.State) bool {
 	return obs.VolcanoJob != nil && (obs.Ended() || obs.Succeeded() || obs.PodStatusLag() > 0)
 }
@@ -183,8 +183,8 @@ func started(obs *observed.State, now time.Time) *metav1.Time {
 	return last
 }
 
-// mostRefs is how many pods of a role the status points to: it is written often, and must not grow with the gang.
-const mostRefs = 10
+// maxRefs is how many pods of a role the status points to: it is written often, and must not grow with the gang.
+const maxRefs = 10
 
 // countRoles counts the pods of each role.
 func countRoles(next *v1.PaddleJobStatus, obs *observed.State, ended bool) {
@@ -213,7 +213,7 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 	return count
 }
 
-// remember keeps of an ended job's role what was true at the end, whatever becomes of its pods.
+// remember keeps the counts of an ended job's role, also when its pods are deleted.
 func remember(count, before *v1.ResourceStatus, total int32, first bool) {
 	count.Replicas, count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0, 0
 	count.Ready = fmt.Sprintf("0/%d", total)
@@ -244,7 +244,7 @@ func add(count *v1.ResourceStatus, m *observed.RolePod) {
 	case observed.Terminating:
 		return
 	}
-	if len(count.Refs) == mostRefs {
+	if len(count.Refs) == maxRefs {
 		return
 	}
 	count.Refs = append(count.Refs, corev1.ObjectReference{
@@ -263,7 +263,7 @@ func restarts(obs *observed.State, plan *Plan) int32 {
 	return observed.Restarts(obs.VolcanoJob)
 }
 
-// recreations is how many Volcano Jobs were deleted to be made again, the terminating one included.
+// recreations is how many Volcano Jobs were deleted to be created again, the terminating one included.
 func recreations(obs *observed.State, plan *Plan) int32 {
 	if obs.VolcanoJob == nil || obs.Job.DeletionTimestamp != nil || observed.Finished(obs.Job) {
 		return 0
@@ -322,7 +322,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	return reason, message
 }
 
-// failedMessage says of a job that the controller fails what happened last, where it ended by a failure.
+// failedMessage returns the last failure of a job that the controller fails, where it ended by a failure.
 func failedMessage(obs *observed.State, plan *Plan) string {
 	if plan.Failed.Reason != ReasonBackoffLimitExceeded || obs.VolcanoJob == nil {
 		return plan.Failed.Message
@@ -340,10 +340,10 @@ func timesText(n int32) string {
 	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
-// How long after a change that is no news the status is written, with whatever has changed until then.
+// How long a change of the status that is no news waits, so that one write has it and the changes after it.
 const (
 	// columnsDelay is of what kubectl get shows. It is never more than 10 seconds behind the pods, whose changes are gathered
-	// for a second before they are looked at.
+	// for a second before the job is reconciled.
 	columnsDelay = 8 * time.Second
 	// textDelay is of everything else: messages, reasons that nearly every gang has for a moment, and how many of the pods that do
 	// not run wait. A thousand jobs that wait together change their messages with each scheduling session.
@@ -363,7 +363,7 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 }
 
 // news is the part of a status whose change is written at once. The condition Ready repeats others, and the queue's admission is
-// nearly always followed by the placement. A job that is on its way to Running is soon written anyway.
+// nearly always followed by the placement. The status of a job that is starting is soon written anyway.
 func news(status *v1.PaddleJobStatus, onItsWay bool) *v1.PaddleJobStatus {
 	status = status.DeepCopy()
 	status.PS, status.Worker, status.Heter = nil, nil, nil
@@ -410,5 +410,5 @@ func columns(status *v1.PaddleJobStatus) (all [5]string) {
 	return all
 }
 
-// starts reports whether a job in this phase is on its way to Running.
+// starts reports whether a job in this phase is starting.
 func starts(phase v1.Phase) bool { return phase == v1.Pending || phase == v1.Starting }

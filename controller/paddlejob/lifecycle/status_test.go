@@ -277,7 +277,7 @@ func TestTimes(t *testing.T) {
 
 	require.Nil(t, next(seen(vcbatch.Pending, pods(observed.Running, observed.Starting, observed.Starting))).StartTime)
 	unseen := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.NotNil(t, unseen.StartTime, "also of a job whose running nobody saw")
+	require.NotNil(t, unseen.StartTime, "also of a job that was not seen running")
 }
 
 func TestOther(t *testing.T) {
@@ -286,10 +286,10 @@ func TestOther(t *testing.T) {
 	require.Equal(t, v1.ModePS, status.Mode)
 	require.Equal(t, "q", status.Queue)
 	require.EqualValues(t, 1, status.ObservedGeneration)
-	wished := next(seen("", func(obs *observed.State) {
-		obs.VolcanoJob, obs.Job.Spec.SchedulingPolicy = nil, &v1.SchedulingPolicy{Queue: "wish"}
+	requested := next(seen("", func(obs *observed.State) {
+		obs.VolcanoJob, obs.Job.Spec.SchedulingPolicy = nil, &v1.SchedulingPolicy{Queue: "requested"}
 	}))
-	require.Equal(t, "wish", wished.Queue)
+	require.Equal(t, "requested", requested.Queue)
 }
 
 // What etcd and every watch have to carry must not depend on how many pods the job has.
@@ -373,7 +373,7 @@ func TestModeFollowsTheRoles(t *testing.T) {
 }
 
 // The field has no writer, as in paddle-operator; what stands there is kept.
-func TestElasticIsWrittenByNobody(t *testing.T) {
+func TestElasticIsNotWritten(t *testing.T) {
 	t.Parallel()
 	elastic := func(obs *observed.State) {
 		obs.Job.Spec.PS, obs.Job.Spec.Elastic, obs.VolcanoJob.Spec.Tasks = nil, ptr.To[int32](1), obs.VolcanoJob.Spec.Tasks[1:]

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
-// command gives Volcano a command about the job, and looks again whether Volcano obeyed.
+// command issues a command to Volcano, and requeues the job to check whether Volcano has executed it.
 func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reason, message string) {
 	state := volcano.JobState(obs.VolcanoJob)
 	if action == vcbus.SyncJobAction && obs.Attempt().Active() {
@@ -26,7 +26,7 @@ func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reaso
 	p.requeueAfter(volcano.CommandPeriod)
 }
 
-// complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
+// complete has Volcano complete a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others forever, so there is nothing to wait for.
 func (p *Plan) complete(obs *observed.State) {
 	if !obs.Attempt().Active() || !obs.Succeeded() {
@@ -42,7 +42,7 @@ func (p *Plan) complete(obs *observed.State) {
 const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and recreated"
 
 // resyncStuckJob has Volcano sync a job that does not reach its next phase in time. An abortion that a user or
-// another program has asked for is left alone.
+// another program has requested is not changed.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
 	since := obs.VolcanoJob.Status.State.LastTransitionTime
 	switch obs.Attempt() {
@@ -79,8 +79,8 @@ func lost(obs *observed.State) bool {
 	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp == nil && obs.UnacknowledgedFor >= volcano.LostGracePeriod
 }
 
-// replaceLostVolcanoJob continues without a Volcano Job that Volcano does not know: what was certain comes true, and another Volcano Job
-// makes the next attempt.
+// replaceLostVolcanoJob continues without a Volcano Job that Volcano does not know: the job ends if its end was certain, else another
+// Volcano Job makes the next attempt.
 func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
 	attempt := obs.Attempt()
 	switch {
@@ -97,7 +97,7 @@ func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
 	}
 }
 
-// resyncMissingPods has Volcano look at a job whose pods it has not made.
+// resyncMissingPods has Volcano sync a job whose pods it has not created.
 func (p *Plan) resyncMissingPods(obs *observed.State) {
 	if obs.PodsMissingSince.IsZero() {
 		return
@@ -118,9 +118,9 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 	p.command(obs, vcbus.SyncJobAction, "", "PodsMissing", "the queue admitted the job a while ago, and it has no pods yet")
 }
 
-// stop sees to it that nothing of a finished job runs, and reports whether something may: the controller fails some jobs that
-// Volcano would continue, and a user may resume the Volcano Job of one. Volcano takes the command in these phases only;
-// in the others it is on its way to one of them, or to the end. One that Volcano has forgotten makes no pods again.
+// stop stops what runs of a finished job, and reports whether something may: the controller fails some jobs that
+// Volcano would continue, and a user may resume the Volcano Job of one. Volcano accepts the command in these phases only;
+// the others lead to one of them, or to the end. One that Volcano has forgotten gets no pods again.
 func (p *Plan) stop(obs *observed.State) bool {
 	if obs.VolcanoJob == nil || obs.VolcanoJob.DeletionTimestamp != nil {
 		return false
@@ -153,7 +153,7 @@ const (
 	EventsPeriod = 30 * time.Second
 )
 
-// events looks again when the events are listed next, of pods that Volcano does not create or the kubelet does not start.
+// events requeues the job for the next list of events, about pods that Volcano does not create or the kubelet does not start.
 func (p *Plan) events(obs *observed.State) {
 	late := obs.PlacedFor()
 	switch {

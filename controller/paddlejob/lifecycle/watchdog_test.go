@@ -119,7 +119,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// Only what shows in the Volcano Job tells that Volcano has done what it was told.
+// Only a change of the Volcano Job shows that Volcano has executed a command.
 func TestStateOfCommands(t *testing.T) {
 	t.Parallel()
 	state := func(obs *observed.State) string {

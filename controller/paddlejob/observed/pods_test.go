@@ -42,7 +42,7 @@ func target(status corev1.ConditionStatus, reason string, since int) mark {
 	}
 }
 
-// deleted is a pod whose deletion was asked for then, with 30 s to end.
+// deleted is a pod whose deletion was requested then, with 30 s to end.
 func deleted(since int) mark {
 	return func(pod *corev1.Pod) {
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: at(since + 30)}, ptr.To[int64](30)
@@ -73,23 +73,23 @@ func TestDisruption(t *testing.T) {
 		since time.Time
 		want  bool
 	}{
-		"runs":                                 {pod: podWith(corev1.PodRunning)},
-		"failed":                               {pod: podWith(corev1.PodFailed, ends(1, 0))},
-		"preempted":                            {pod: podWith(corev1.PodRunning, target(yes, preempted, 5)), since: at(5), want: true},
-		"the condition is false":               {pod: podWith(corev1.PodRunning, target(corev1.ConditionFalse, preempted, 5))},
-		"preempted, and succeeded":             {pod: podWith(corev1.PodSucceeded, target(yes, preempted, 5), deleted(5))},
-		"evicted by the API":                   {pod: podWith(corev1.PodRunning, target(yes, "EvictionByEvictionAPI", 5), deleted(7)), since: at(5), want: true},
-		"evicted by its node":                  {pod: podWith(corev1.PodFailed, target(yes, "TerminationByKubelet", 5), ends(137, 6)), since: at(5), want: true},
-		"preempted, and failed then":           {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6)), since: at(5), want: true},
-		"at the same second":                   {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 5)), since: at(5), want: true},
-		"failed, and preempted then":           {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(1, 4))},
-		"one container failed before":          {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(1, 4))},
-		"one succeeded before":                 {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(0, 4)), since: at(5), want: true},
-		"preempted by another, told by us":     {pod: podWith(corev1.PodRunning, target(yes, preempted, 5), deleted(5), reported), since: at(5), want: true},
-		"deleted by somebody":                  {pod: podWith(corev1.PodRunning, deleted(5)), since: at(5), want: true},
-		"deleted by somebody, and failed then": {pod: podWith(corev1.PodFailed, deleted(5), ends(143, 6)), since: at(5), want: true},
-		"failed, and deleted then":             {pod: podWith(corev1.PodFailed, deleted(5), ends(1, 4))},
-		"deleted by Volcano":                   {pod: podWith(corev1.PodRunning, deleted(5), reported)},
+		"runs":                                     {pod: podWith(corev1.PodRunning)},
+		"failed":                                   {pod: podWith(corev1.PodFailed, ends(1, 0))},
+		"preempted":                                {pod: podWith(corev1.PodRunning, target(yes, preempted, 5)), since: at(5), want: true},
+		"the condition is false":                   {pod: podWith(corev1.PodRunning, target(corev1.ConditionFalse, preempted, 5))},
+		"preempted, and succeeded":                 {pod: podWith(corev1.PodSucceeded, target(yes, preempted, 5), deleted(5))},
+		"evicted by the API":                       {pod: podWith(corev1.PodRunning, target(yes, "EvictionByEvictionAPI", 5), deleted(7)), since: at(5), want: true},
+		"evicted by its node":                      {pod: podWith(corev1.PodFailed, target(yes, "TerminationByKubelet", 5), ends(137, 6)), since: at(5), want: true},
+		"preempted, and failed then":               {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6)), since: at(5), want: true},
+		"at the same second":                       {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 5)), since: at(5), want: true},
+		"failed, and preempted then":               {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(1, 4))},
+		"one container failed before":              {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(1, 4))},
+		"one succeeded before":                     {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(0, 4)), since: at(5), want: true},
+		"preempted by another, stopped by Volcano": {pod: podWith(corev1.PodRunning, target(yes, preempted, 5), deleted(5), reported), since: at(5), want: true},
+		"deleted by somebody":                      {pod: podWith(corev1.PodRunning, deleted(5)), since: at(5), want: true},
+		"deleted by somebody, and failed then":     {pod: podWith(corev1.PodFailed, deleted(5), ends(143, 6)), since: at(5), want: true},
+		"failed, and deleted then":                 {pod: podWith(corev1.PodFailed, deleted(5), ends(1, 4))},
+		"deleted by Volcano":                       {pod: podWith(corev1.PodRunning, deleted(5), reported)},
 		"deleted without a time to end": {pod: podWith(corev1.PodRunning, deleted(5), func(pod *corev1.Pod) { pod.DeletionGracePeriodSeconds = nil }),
 			since: at(35), want: true},
 		"its node is lost":                    {pod: podWith(corev1.PodRunning, nodeLost), want: true},
@@ -117,21 +117,21 @@ func TestDisrupted(t *testing.T) {
 		failure *Failure
 		want    bool
 	}{
-		"runs":                           {pods: []*corev1.Pod{podWith(corev1.PodRunning)}},
-		"a failure":                      {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 0)), podWith(corev1.PodRunning)}},
-		"a preemption":                   {pods: []*corev1.Pod{podWith(corev1.PodRunning, preempted(5)), podWith(corev1.PodRunning)}, want: true},
-		"a peer fails then":              {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodRunning, preempted(5))}, want: true},
-		"a peer fails at the same time":  {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 5)), podWith(corev1.PodRunning, preempted(5))}, want: true},
-		"a peer had failed":              {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
-		"the first preemption counts":    {pods: []*corev1.Pod{podWith(corev1.PodRunning, preempted(9)), podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodRunning, preempted(5))}, want: true},
-		"the first failure counts":       {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
-		"a peer that Volcano told":       {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4), reported), podWith(corev1.PodRunning, preempted(5))}, want: true},
-		"peers fail before a lost node":  {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, lost)}, want: true},
-		"nobody knows when a peer ended": {pods: []*corev1.Pod{podWith(corev1.PodFailed), podWith(corev1.PodRunning, preempted(5))}, want: true},
-		"of an earlier attempt":          {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6), attempt("1")), podWith(corev1.PodRunning, preempted(5), attempt("0"))}},
-		"seen before":                    {failure: &Failure{Reason: ReasonPodEvicted, Attempt: 1}, want: true},
-		"seen before, of another":        {failure: &Failure{Reason: ReasonPodEvicted, Attempt: 0}},
-		"a failure was seen before":      {failure: &Failure{Reason: ReasonPodFailed, Attempt: 1}},
+		"runs":                          {pods: []*corev1.Pod{podWith(corev1.PodRunning)}},
+		"a failure":                     {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 0)), podWith(corev1.PodRunning)}},
+		"a preemption":                  {pods: []*corev1.Pod{podWith(corev1.PodRunning, preempted(5)), podWith(corev1.PodRunning)}, want: true},
+		"a peer fails then":             {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"a peer fails at the same time": {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 5)), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"a peer had failed":             {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
+		"the first preemption counts":   {pods: []*corev1.Pod{podWith(corev1.PodRunning, preempted(9)), podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"the first failure counts":      {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
+		"a peer that Volcano stopped":   {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4), reported), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"peers fail before a lost node": {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, lost)}, want: true},
+		"a peer's end time not known":   {pods: []*corev1.Pod{podWith(corev1.PodFailed), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"of an earlier attempt":         {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6), attempt("1")), podWith(corev1.PodRunning, preempted(5), attempt("0"))}},
+		"seen before":                   {failure: &Failure{Reason: ReasonPodEvicted, Attempt: 1}, want: true},
+		"seen before, of another":       {failure: &Failure{Reason: ReasonPodEvicted, Attempt: 0}},
+		"a failure was seen before":     {failure: &Failure{Reason: ReasonPodFailed, Attempt: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,7 +141,7 @@ func TestDisrupted(t *testing.T) {
 	}
 }
 
-// What ends because it was told to has not failed.
+// What ends because it was stopped has not failed.
 func TestFailureSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -151,9 +151,9 @@ func TestFailureSeen(t *testing.T) {
 	}{
 		"runs":                 {pod: podWith(corev1.PodRunning)},
 		"failed":               {pod: podWith(corev1.PodFailed), want: true},
-		"told to end":          {pod: podWith(corev1.PodFailed, reported)},
+		"stopped":              {pod: podWith(corev1.PodFailed, reported)},
 		"seen before":          {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed, Attempt: 1}, want: true},
-		"seen before, told":    {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed, Attempt: 1, ByVolcano: true}},
+		"seen before, stopped": {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed, Attempt: 1, ByVolcano: true}},
 		"seen before, another": {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed}},
 		"an eviction":          {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodEvicted, Attempt: 1}},
 	} {

@@ -86,8 +86,8 @@ func (s *State) LastFailure() bool {
 }
 
 // FailedByVolcano reports whether Volcano has finished a Job that the controller starts again or fails itself. Volcano fails a Job
-// of which all pods end before it has seen the first of them. It counts them before it asks what a failure is followed by
-// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it obeys commands about an earlier Job.
+// of which all pods end before it has seen the first of them. It counts them before it evaluates the policies
+// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it executes commands about an earlier Job.
 func (s *State) FailedByVolcano() bool {
 	if Finished(s.Job) {
 		return false
@@ -149,8 +149,8 @@ func matches(on *v1.PodFailurePolicyOnExitCodes, container string, code int32) b
 	return slices.Contains(on.Values, code) == (on.Operator == v1.ExitCodeIn)
 }
 
-// lagMost is how much later than their Volcano Job's the pods' ends may be seen: two watches know nothing of each other.
-const lagMost = 5 * time.Second
+// maxStatusLag is how much later than their Volcano Job's the pods' ends may be seen: two watches are not synchronized.
+const maxStatusLag = 5 * time.Second
 
 // PodStatusLag is how much longer to wait for the pods' ends after that of their Volcano Job, 0 where they are seen, or a program
 // or user has completed or aborted it. What is not seen before the pods are cleaned up will never be known.
@@ -175,7 +175,7 @@ func (s *State) PodStatusLag() time.Duration {
 	default:
 		return 0
 	}
-	return max(lagMost-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
+	return max(maxStatusLag-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
 // StoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted, and not a user's command.
@@ -191,8 +191,8 @@ func (s *State) StaleCommand() bool {
 		job.Status.State.LastTransitionTime.Sub(job.CreationTimestamp.Time) < volcano.StaleCommandPeriod
 }
 
-// FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was asked
-// to end is no failure: that is how pods end when a user aborts the Volcano Job.
+// FailureSeen reports whether the failure of a pod is known that ended the present attempt. A program that is stopped
+// has not failed: that is how pods end when a user aborts the Volcano Job.
 func (s *State) FailureSeen() bool {
 	if s.Failure != nil && s.Failure.Reason == ReasonPodFailed && !s.Failure.ByVolcano && s.Failure.Attempt == s.VolcanoJob.Status.RetryCount {
 		return true

@@ -53,10 +53,10 @@ func TestLag(t *testing.T) {
 		"it starts again": {phase: vcbatch.Aborted, with: delayed(func(s *State) {
 			s.Job.Status.Conditions = []metav1.Condition{{Type: v1.ConditionAdmitted, Status: metav1.ConditionFalse, Reason: ReasonRestarting}}
 		})},
-		"runs":              {phase: vcbatch.Running, with: worker(corev1.PodRunning)},
-		"is over":           {phase: vcbatch.Failed, with: func(s *State) { s.Job.Status.Phase = v1.Failed }},
-		"nobody knows when": {phase: vcbatch.Failed, with: func(s *State) { s.VolcanoJob.Status.State.LastTransitionTime = metav1.Time{} }},
-		"there is none":     {with: func(s *State) { s.VolcanoJob = nil }},
+		"runs":           {phase: vcbatch.Running, with: worker(corev1.PodRunning)},
+		"is over":        {phase: vcbatch.Failed, with: func(s *State) { s.Job.Status.Phase = v1.Failed }},
+		"time not known": {phase: vcbatch.Failed, with: func(s *State) { s.VolcanoJob.Status.State.LastTransitionTime = metav1.Time{} }},
+		"there is none":  {with: func(s *State) { s.VolcanoJob = nil }},
 	} {
 		s := &State{Now: now, Job: &v1.PaddleJob{}, VolcanoJob: &vcbatch.Job{
 			Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: "worker", Replicas: 1}}},

@@ -146,8 +146,8 @@ func Waiting(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 	return nil
 }
 
-// startFailure classifies what the kubelet says of a container that it does not start; "" while a pod waits for the
-// environment of its own job, which comes once all addresses are known.
+// startFailure classifies the kubelet's message about a container that it does not start; "" while a pod waits for the
+// environment of its job, which is written once all addresses are known.
 func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting) (reason string, missing *Reference) {
 	switch waits.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":

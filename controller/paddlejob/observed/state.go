@@ -46,7 +46,7 @@ type State struct {
 	// FailedMount is the message of the kubelet's last event FailedMount about the pod that Mounting returns, empty if there is none
 	// or it is not known.
 	FailedMount string
-	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it obeys.
+	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob without an effect, 0 if it executes them.
 	UnacknowledgedFor time.Duration
 	// EarlierCommand is true if VolcanoJob's state is taken to come from a command that was given about an earlier Volcano Job of its name.
 	EarlierCommand bool
@@ -61,7 +61,7 @@ type State struct {
 	NamespaceQueue string
 	// TrainingConfig is the training YAML that spec.parallelism names, nil if there is none or a Volcano Job exists.
 	TrainingConfig *string
-	// NameConflicts are objects in the place of those that have to be made.
+	// NameConflicts are objects with the names of those that have to be created.
 	NameConflicts []NameConflict
 	// Predecessors are pods of an earlier job of the same name that are still there.
 	Predecessors []*corev1.Pod
@@ -89,12 +89,12 @@ func (o Operator) Empty() bool {
 	return len(o.Pods) == 0 && len(o.Services) == 0 && o.Environment == nil && o.PodGroup == nil
 }
 
-// WorkerCap is how many workers the API server lets an elastic job have.
+// WorkerCap is how many workers of an elastic job the API server accepts.
 type WorkerCap struct {
 	Workers int32
-	// PodCreateError is what it said of another one.
+	// PodCreateError is its answer about another one.
 	PodCreateError string
-	// Left is how much longer it is not asked for more.
+	// Left is how much longer no more are requested.
 	Left time.Duration
 }
 
@@ -149,7 +149,7 @@ func Placed(status *v1.PaddleJobStatus) bool {
 	return Outcome(status) == "" && (meta.IsStatusConditionTrue(status.Conditions, v1.ConditionScheduled) || Restarting(status))
 }
 
-// SuspendSet reports whether the spec wants nothing of the job to run.
+// SuspendSet reports whether the spec suspends the job.
 func SuspendSet(job *v1.PaddleJob) bool {
 	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
 }
@@ -234,7 +234,7 @@ func AttemptOf(job *vcbatch.Job) AttemptState {
 func (s *State) Attempt() AttemptState { return AttemptOf(s.VolcanoJob) }
 
 // Active reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
-// that is created meanwhile would hold capacity of the queue for nothing.
+// that is created meanwhile would hold unused capacity of the queue.
 func (a AttemptState) Active() bool { return a >= AttemptNew && a <= AttemptRunning }
 
 // Stopped reports whether the gang runs again only when the Volcano Job is resumed.

@@ -81,7 +81,7 @@ func TestEnding(t *testing.T) {
 		"out of memory":     {status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{exited(137, "OOMKilled")}}, want: "p exited with code 137 (OOMKilled)"},
 		"an init container": {status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{exited(1, "")}, ContainerStatuses: []corev1.ContainerStatus{waits()}}, want: "p exited with code 1"},
 		"evicted":           {status: corev1.PodStatus{Reason: "Evicted", Message: "disk pressure"}, want: "p failed: Evicted disk pressure"},
-		"not told why":      {want: "p failed"},
+		"no reason":         {want: "p failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestSize(t *testing.T) {
 	require.Equal(t, [2]int32{9, 9}, size("worker"), "of the spec, before there is a Volcano Job")
 	require.Equal(t, [2]int32{}, size("heter"))
 	v.VolcanoJob = &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: "worker", Replicas: 3, MinAvailable: &least}, {Name: "ps", Replicas: 4}}}}
-	require.Equal(t, [2]int32{3, 2}, size("worker"), "of what runs, whatever the spec says since")
+	require.Equal(t, [2]int32{3, 2}, size("worker"), "of what runs, also after the spec has changed")
 	require.Equal(t, [2]int32{4, 4}, size("ps"))
 	require.Equal(t, [2]int32{}, size("heter"))
 }
@@ -187,7 +187,7 @@ func TestMissingPods(t *testing.T) {
 		"unknown to Volcano": {observedState: State{VolcanoJob: job(""), PodGroup: group(vcscheduling.PodGroupInqueue)}, want: true},
 		"all are made":       {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
 		"not admitted":       {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
-		"nobody looked":      {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
+		"not listed":         {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
 		"no PodGroup":        {observedState: State{VolcanoJob: job(vcbatch.Pending)}},
 		"it runs":            {observedState: State{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
 		"no Volcano Job":     {observedState: State{PodGroup: group(vcscheduling.PodGroupInqueue)}},

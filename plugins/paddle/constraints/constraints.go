@@ -41,7 +41,7 @@ type Constraints struct {
 // New returns the constraints of a session.
 func New(c Config) *Constraints { return &Constraints{Config: c} }
 
-// Any reports whether a gang has a constraint. A predicate is else needless, and it would be called for each task and node, also
+// Any reports whether a gang has a constraint. Without one, no predicate is registered: it would be called for each task and node, also
 // of other jobs.
 func (c *Constraints) Any() bool {
 	for id := range c.Gangs {
@@ -62,13 +62,13 @@ type constraint struct {
 	colocationTier int
 }
 
-// Clear forgets the constraint of the last task.
+// Clear discards the constraint of the last task.
 func (c *Constraints) Clear() { c.current = nil }
 
 // IsBounded reports whether networkTopology keeps the task of the last PrePredicate within a domain.
 func (c *Constraints) IsBounded() bool { return c.current != nil && len(c.current.bounds) > 0 }
 
-// PrePredicate works out the constraint of a task of a gang for Predicate. An error means that the task must get no node.
+// PrePredicate computes the constraint of a task of a gang for Predicate. An error means that the task must get no node.
 func (c *Constraints) PrePredicate(task *api.TaskInfo) error {
 	return c.Guard.Run(guard.Work{Part: metrics.PartLimit, Job: task.Job}, func() (err error) {
 		c.current, err = c.constraintOf(task)

@@ -21,7 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// parallelism is how many goroutines ask predicates, as many as Volcano has.
+// parallelism is how many goroutines call predicates, as many as Volcano has.
 const parallelism = 16
 
 // Checker finds what refuses nodes to the pods of a gang.
@@ -30,7 +30,7 @@ type Checker struct {
 	// PrePredicate and Predicate are the session's. Several goroutines call Predicate.
 	PrePredicate func(*api.TaskInfo) error
 	Predicate    func(*api.TaskInfo, *api.NodeInfo) error
-	// Filters are those of Kubernetes that the session asks.
+	// Filters are those of Kubernetes that the session applies.
 	Filters feasibility.Filters
 	Objects Objects
 }
@@ -42,8 +42,8 @@ type WaitingRole struct {
 	Minimum, Needed int
 }
 
-// Check returns what refuses nodes to a role: an object that its pods name, or what stands between them and nodes; false if
-// each role has nodes enough for itself. Resources are reported only if nothing else is. It asks about every node.
+// Check returns what refuses nodes to a role: an object that its pods name, or what makes nodes infeasible for them; false if
+// each role alone has enough nodes. Resources are reported only if nothing else is. It checks every node.
 func (c *Checker) Check(roles []WaitingRole) (r report.Report, found bool) {
 	all := map[*corev1.Pod]int{}
 	for _, role := range roles {
@@ -132,7 +132,7 @@ func (c *Checker) mostIdle(task *api.TaskInfo, name corev1.ResourceName) (most f
 	return most
 }
 
-// checkNodes looks at every node of the session for the pods that are like a task. Predicates are asked about the nodes that
+// checkNodes checks every node of the session for the pods that are like a task. Predicates are called for the nodes that
 // match and whose spec refuses nothing.
 func (c *Checker) checkNodes(task *api.TaskInfo, excluded *exclusion) []checkedNode {
 	required := nodeaffinity.GetRequiredNodeAffinity(task.Pod)

@@ -156,7 +156,7 @@ func NewCache() *Cache {
 	return &Cache{Limit: maxDiagnosed, last: map[api.JobID]entry{}, current: map[api.JobID]entry{}}
 }
 
-// StartSession starts a session. Reports that the last one did not ask for are forgotten.
+// StartSession starts a session. Reports that were not requested in the last one are discarded.
 func (c *Cache) StartSession() {
 	c.session++
 	c.last, c.current, c.diagnosed = c.current, map[api.JobID]entry{}, 0

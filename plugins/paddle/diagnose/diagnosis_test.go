@@ -145,7 +145,7 @@ func TestFromPlanner_Data(t *testing.T) {
 	}, v)
 }
 
-// What helps first is the reason, whatever is in the way.
+// What helps first is the reason, with any blocker.
 func TestReasonOfDiagnosis(t *testing.T) {
 	for _, test := range []struct {
 		cause placement.BlockerKind

@@ -25,7 +25,7 @@ func NotCreated(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	return report.Report{Reason: report.WaitingForPods, Missing: missing(shortfall(job, g, exist), exist)}
 }
 
-// Pipelined reports whether every minimum has a node once terminating pods have gone.
+// Pipelined reports whether every minimum has a node once terminating pods are deleted.
 func Pipelined(job *api.JobInfo) bool { return len(job.Tasks) > 0 && paddlejob.Pipelined(job) }
 
 // NotPlaced returns the report of a gang whose pods all exist, by what the session has found so far. Its reason is empty if

@@ -173,7 +173,7 @@ func (c *capacity) pods(oneInEachDomain bool) int {
 	return c.sum
 }
 
-// filterReasons are the reasons of Kubernetes' filters that other pods and volumes decide. Volcano's plugin predicates asks
+// filterReasons are the reasons of Kubernetes' filters that other pods and volumes decide. Volcano's plugin predicates calls
 // the filters directly and keeps nothing but these texts.
 var filterReasons = map[string]report.Reason{
 	api.NodePodNumberExceeded: report.TooManyPods,
@@ -189,7 +189,7 @@ var filterReasons = map[string]report.Reason{
 	string(volumebinding.ErrReasonNotEnoughSpace):               report.PersistentVolumeClaimUnbound,
 }
 
-// filterBlockers returns what the session's predicates have against a pod on a node.
+// filterBlockers returns the blockers in the error of the session's predicates for a pod on a node.
 func filterBlockers(pod *corev1.Pod, err error) (blockers []blocker) {
 	var fit *api.FitError
 	if !errors.As(err, &fit) {

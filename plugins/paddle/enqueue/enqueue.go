@@ -23,7 +23,7 @@ import (
 )
 
 // Raised is the PodGroups of a session whose minResources are raised as long as it votes, so that Volcano's own plugins count
-// them. A user cannot write them there: Volcano's Job controller computes them from the templates and writes them again and again.
+// them. A user cannot write them there: Volcano's Job controller computes them from the templates and overwrites them.
 type Raised struct {
 	others map[*api.PodGroup]*corev1.ResourceList // what a PodGroup does not have now: its own minResources while they are raised
 	raised bool
@@ -45,7 +45,7 @@ func (r *Raised) Add(job *api.JobInfo, least *api.Resource) {
 	job.PodGroup.Spec.MinResources, r.others[job.PodGroup], r.raised = &list, had, true
 }
 
-// Set raises the minResources of all PodGroups that were added, or takes that back. They must not be raised when allocate
+// Set raises the minResources of all PodGroups that were added, or restores them. They must not be raised when allocate
 // places pods, and when the session writes PodGroups.
 func (r *Raised) Set(raised bool) {
 	if r.raised == raised {
@@ -279,7 +279,7 @@ func (a *Accounting) ofQueue(queue *api.QueueInfo) headroom {
 
 // path returns a queue and those above it, nearest first.
 func (a *Accounting) path(queue *api.QueueInfo) (queues []*api.QueueInfo) {
-	for queue != nil && len(queues) < len(a.queues) { // parents may form a circle
+	for queue != nil && len(queues) < len(a.queues) { // parents may form a cycle
 		queues = append(queues, queue)
 		queue = a.queues[api.QueueID(parentOf(queue))]
 	}
@@ -327,7 +327,7 @@ func (h headroom) lacks(reason report.Reason, requested *api.Resource) (report.R
 	return r, true
 }
 
-// needs follows what a job asks for.
+// needs follows what a job requests.
 const needs = "the job needs"
 
 // FullQueue returns the report of an admitted job whose queue starts no more pods. requested is what its missing pods request.

@@ -151,7 +151,7 @@ func TestInqueueOf(t *testing.T) {
 	require.InDelta(t, 0, inqueue(scheduling.PodGroupInqueue), 0)
 }
 
-// What a user asks for beyond the minimum stands in the PodGroup while the session votes.
+// What a user requests beyond the minimum stands in the PodGroup while the session votes.
 func TestRaise(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	job.PodGroup = &api.PodGroup{}

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// searchGrace is how long a search may take to stop once it was asked to; then it is abandoned.
+	// searchGrace is how long a search may take to stop once that is requested; then it is abandoned.
 	searchGrace = time.Second
 	// maxAbandoned is how many abandoned searches may run: when that many run, no search begins, because each occupies a core.
 	maxAbandoned = 2
@@ -46,7 +46,7 @@ var (
 	errManyRun = errors.New("too many searches that do not stop are running")
 )
 
-// Failed reports whether an error means that the planner failed or was not asked.
+// Failed reports whether an error means that the planner failed or did not run.
 func Failed(err error) bool {
 	return slices.ContainsFunc([]error{ErrPanicked, errTooSlow, errNoTime, errManyRun}, func(is error) bool { return errors.Is(err, is) })
 }
@@ -129,9 +129,9 @@ func (g *Guard) Run(of Work, work func() error) (err error) {
 	return work()
 }
 
-// Search runs a search on a goroutine of its own, so that one that neither ends nor stops can be abandoned. stop reports
+// Search runs a search on a separate goroutine, so that one that neither ends nor stops can be abandoned. stop reports
 // whether the search must return placement.ErrStopped. If the search panics or is abandoned, lost is called before Search
-// returns: whatever the search has access to is then in no known state.
+// returns: the state of what the search has access to is then undefined.
 func Search[T any](g *Guard, of Work, lost func(), search func(stop func() bool) (T, error)) (T, error) {
 	var none T
 	left := g.budget - g.spent

@@ -101,7 +101,7 @@ func TestHistory_PodChanged(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a job that is not ours", func(t *testing.T) {
+	t.Run("a job that is not Paddle's", func(t *testing.T) {
 		m := New()
 		pod := plainPods("j", "worker", 1)[0]
 		status("n1", corev1.PodFailed)(pod)
@@ -148,8 +148,8 @@ func TestHistory_ObserveEnded(t *testing.T) {
 		pod.Spec.NodeName, pod.Status.Phase = node, phase
 		return api.NewTaskInfo(pod)
 	}
-	ours, other := pods("a", 3), plainPods("b", "x", 1)
-	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
+	gang, other := pods("a", 3), plainPods("b", "x", 1)
+	a := api.NewJobInfo("ns/a", task(gang[2], "n3", corev1.PodFailed), task(gang[0], "n1", corev1.PodFailed), task(gang[1], "n2", corev1.PodRunning))
 	a.PodGroup = &api.PodGroup{}
 	a.AddTaskInfo(task(pods("a", 5)[4], "", corev1.PodFailed)) // deleted before it had a node
 	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))

@@ -24,7 +24,7 @@ type Spec struct {
 	ParameterBytes float64
 	// ParallelGroupSize is the number of ranks in a parallel group; 0 means no groups.
 	ParallelGroupSize int
-	// MinResources must be free before the job is admitted; nil means what its minimum asks for.
+	// MinResources must be free before the job is admitted; nil means what its minimum requests.
 	MinResources *api.Resource
 	// Parallelism has the degrees of hybrid parallelism; without any ParallelGroupSize counts.
 	Parallelism placement.Parallelism
@@ -99,8 +99,8 @@ func degreesIn(text string) (placement.Parallelism, error) {
 	return p, nil
 }
 
-// mostOfAnything keeps amounts within what Volcano's numbers, in thousandths, hold.
-var mostOfAnything = resource.MustParse("1Pi")
+// maxQuantity keeps amounts within what Volcano's numbers, in thousandths, hold.
+var maxQuantity = resource.MustParse("1Pi")
 
 func amountsIn(text string) (*api.Resource, error) {
 	list := corev1.ResourceList{}
@@ -109,7 +109,7 @@ func amountsIn(text string) (*api.Resource, error) {
 		key := corev1.ResourceName(strings.TrimSpace(name))
 		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
 		switch _, twice := list[key]; {
-		case err != nil || quantity.Sign() < 0 || quantity.Cmp(mostOfAnything) > 0:
+		case err != nil || quantity.Sign() < 0 || quantity.Cmp(maxQuantity) > 0:
 			return nil, fmt.Errorf("invalid quantity %q", part)
 		case twice:
 			return nil, fmt.Errorf("duplicate resource %q", key)

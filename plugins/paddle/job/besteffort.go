@@ -10,7 +10,7 @@ import (
 // least that Volcano does not treat as empty, rounded up to a byte.
 const PlaceholderMemory = 1
 
-// BestEffortRequests lets pods without requests take part in their gang.
+// BestEffortRequests makes pods without requests members of their gang.
 //
 // Volcano calls such pods BestEffort: allocate skips them, the gang counts them as ready while they are pending, and
 // backfill binds them one by one. Two requests of a task in the session (which has copies: binding and the cache keep the

@@ -34,10 +34,10 @@ func TestBestEffortRequests(t *testing.T) {
 		require.False(t, task.InitResreq.IsEmpty(), "%s is pending, not ready", task.Name)
 		require.True(t, task.Resreq.IsEmpty(), "nothing is accounted for %s", task.Name)
 	}
-	require.True(t, running.InitResreq.IsEmpty(), "it is ready whatever it requests")
+	require.True(t, running.InitResreq.IsEmpty(), "it is ready with any request")
 	require.Equal(t, asking.Resreq, asking.InitResreq)
 
-	// allocate chooses: twice, as InitCycleState asks as well
+	// allocate chooses: twice, as InitCycleState calls as well
 	s.Apply(job)
 	s.Apply(job)
 	require.False(t, pending.Resreq.IsEmpty())
@@ -48,7 +48,7 @@ func TestBestEffortRequests(t *testing.T) {
 	require.True(t, pending.Resreq.IsEmpty())
 	require.Equal(t, total, job.TotalRequest)
 
-	// one pod is placed, and an action asks again
+	// one pod is placed, and an action calls again
 	require.NoError(t, job.UpdateTaskStatus(later, api.Allocated))
 	s.Apply(job)
 	require.False(t, pending.Resreq.IsEmpty())

@@ -23,7 +23,7 @@ func IsCompleting(job *api.JobInfo, task *api.TaskInfo, roles RoleMap) bool {
 	return first != nil && (!servesWorkers(job, roles) || !startedAgain(task, first))
 }
 
-// startedAgain reports whether a pod was made in the place of one that was lost, and not together with one that has succeeded: it
+// startedAgain reports whether a pod replaces one that was lost, and was not created together with one that has succeeded: it
 // is of a later attempt, or was created after that one had started.
 func startedAgain(task, succeeded *api.TaskInfo) bool {
 	start := succeeded.Pod.Status.StartTime

@@ -70,7 +70,7 @@ func TestIsCompleting_StartedAgain(t *testing.T) {
 	}
 }
 
-// Whoever makes the pod again without counting it, such as a controller that deletes the failed one.
+// A controller creates the pod again without counting that, for example one that deletes the failed pod.
 func TestIsCompleting_Recreated(t *testing.T) {
 	start := metav1.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, test := range map[string]struct {

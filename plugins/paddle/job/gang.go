@@ -32,7 +32,7 @@ func NewGang(job *api.JobInfo, roles RoleMap) Gang {
 	pods := map[string]int32{}
 	for _, task := range job.Tasks {
 		name, role := TaskName(task, roles)
-		// Pods of one task that disagree count as the first in roleOrder, whatever order the map has.
+		// Pods of one task that disagree count as the first in roleOrder, because the map has no order.
 		if !seen[name] || roleOrder[role] < roleOrder[found[name]] {
 			found[name] = role
 		}
@@ -61,7 +61,7 @@ func NewGang(job *api.JobInfo, roles RoleMap) Gang {
 }
 
 // lowerWorkers lowers the minimum of workers where minMember is below the sum of the minimums. Other roles keep their minimums: a
-// job without one of its servers cannot train. The last task gives way first, and one worker is left. Where workers have no
+// job without one of its servers cannot train. The last task is lowered first, and one worker is left. Where workers have no
 // minimum at all, the first task takes what the others leave of minMember.
 func lowerWorkers(groups Gang, minMember int32) {
 	var workers []*Group
@@ -106,7 +106,7 @@ func (g Gang) Has(role Role) bool {
 }
 
 // Apply writes the minimums into the session's job, so that Volcano's own arithmetic (JobInfo.CheckTaskReady, IsReady and
-// their like, which every plugin and action asks) holds this gang. It looks at no role while MinAvailable is below the
+// their like, which every plugin and action calls) counts this gang. That arithmetic ignores roles while MinAvailable is below the
 // sum of the minimums, and knows no task name of pods that no Volcano Job made.
 func (g Gang) Apply(job *api.JobInfo, roles RoleMap) {
 	for _, task := range job.Tasks {

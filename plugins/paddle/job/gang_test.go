@@ -187,7 +187,7 @@ func TestApply_LeavesSubJobs(t *testing.T) {
 	require.Equal(t, int32(3), job.MinAvailable)
 }
 
-// Every condition of Volcano's gang is asked of a gang that is held.
+// Every condition of Volcano's gang is checked on a gang that is applied.
 func TestReady(t *testing.T) {
 	made := func(status api.TaskStatus, change func(*api.JobInfo)) *api.JobInfo {
 		job := jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4})

@@ -60,9 +60,9 @@ func IsPerPodKey(key string) bool {
 
 // Owners of the PodGroups of training jobs.
 const (
-	// PaddleJobKind is the kind of our, paddle-operator's and Kubeflow's jobs.
+	// PaddleJobKind is the kind of this project's, paddle-operator's and Kubeflow's jobs.
 	PaddleJobKind = "PaddleJob"
-	// PaddleJobGroup is the API group of our and paddle-operator's.
+	// PaddleJobGroup is the API group of this project's and paddle-operator's.
 	PaddleJobGroup = "batch.paddlepaddle.org"
 	// TrainJobKind is the kind of Kubeflow Trainer's jobs.
 	TrainJobKind = "TrainJob"

@@ -52,7 +52,7 @@ func ownedBy(kind schema.GroupVersionKind) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "job", UID: types.UID(kind.Kind + "-job")}, kind)}
 }
 
-// plainPods returns n pods of one task of a Volcano Job that bear no mark of Paddle.
+// plainPods returns n pods of one task of a Volcano Job that have no mark of Paddle.
 func plainPods(task string, n int, requests resources) []*corev1.Pod {
 	result := make([]*corev1.Pod, n)
 	for i := range result {

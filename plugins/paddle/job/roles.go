@@ -62,7 +62,7 @@ var roleOrder = map[Role]int{Server: 0, Heter: 1, Worker: 2, Other: 3}
 func (r Role) Order() int { return roleOrder[r] }
 
 // IsPaddle reports whether a job is a Paddle training job: its PodGroup may be one, and the PodGroup or any of the pods
-// bears a mark of Paddle. A task's name is not a mark: jobs of every framework have a task called worker.
+// has a mark of Paddle. A task's name is not a mark: jobs of every framework have a task called worker.
 func IsPaddle(job *api.JobInfo) bool {
 	if job.PodGroup == nil || !mayTrain(job.PodGroup.OwnerReferences) {
 		return false
@@ -80,7 +80,7 @@ func IsPaddle(job *api.JobInfo) bool {
 
 // mayTrain reports whether a PodGroup or pod with these owners may belong to a Paddle job: a user made it, or a controller
 // of training jobs did. What a ReplicaSet, a StatefulSet, a Job of Kubernetes, a plain pod or another framework owns is
-// never part of a gang, whatever its pods look like: a service runs with as many pods as fit. The pods of a JobSet's Jobs
+// never part of a gang, even if its pods have marks of Paddle: a service runs with as many pods as fit. The pods of a JobSet's Jobs
 // are an exception (isInJobSet).
 func mayTrain(owners []metav1.OwnerReference) bool {
 	return !slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {

@@ -21,7 +21,7 @@ const (
 	OutcomeNoFit    = "nofit"    // no plan was found
 	OutcomeStale    = "stale"    // the cluster had changed, or a node was rejected: planned again
 	OutcomeFallback = "fallback" // what was left of the gang was left to Volcano's scoring
-	OutcomeFailed   = "failed"   // the planner panicked, took too long or was not asked: the gang was left to Volcano's scoring
+	OutcomeFailed   = "failed"   // the planner panicked, took too long or did not run: the gang was left to Volcano's scoring
 )
 
 // Parts of the plugin's work whose panics are counted apart.
@@ -36,7 +36,7 @@ const (
 // How a search ends that takes longer than it may.
 const (
 	SearchStopped   = "stopped"
-	SearchAbandoned = "abandoned" // it did not stop when asked to, and runs on
+	SearchAbandoned = "abandoned" // it did not stop in time, and still runs
 )
 
 var (
@@ -82,7 +82,7 @@ var (
 	})
 )
 
-// What Volcano's predicates said to the node of a plan.
+// How Volcano's predicates decide about the node of a plan.
 const (
 	HintTaken   = "taken"
 	HintRefused = "refused"
@@ -97,7 +97,7 @@ func newCounters(name, help, label string, values ...string) *prometheus.Counter
 	return counters
 }
 
-// ObservePlan counts what became of a plan, and the time that it took to make it: 0 where none was made.
+// ObservePlan counts the outcome of a plan, and the time that it took to make it: 0 where none was made.
 func ObservePlan(outcome string, d time.Duration) {
 	if d > 0 {
 		planSeconds.Observe(d.Seconds())

@@ -73,7 +73,7 @@ func TestSetPending(t *testing.T) {
 	require.Subset(t, scrape(t), map[string]float64{full: 0, limit: 0})
 }
 
-// Series that an alert may ask for are there before anything happened.
+// Series that an alert may query exist before anything happened.
 func TestMetrics_StartAtZero(t *testing.T) {
 	values := scrape(t)
 	for _, name := range []string{

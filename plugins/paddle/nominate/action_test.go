@@ -19,8 +19,8 @@ func TestActionTracker(t *testing.T) {
 		{"allocate", "VVaAbB", []bool{true, true}},
 		{"a quota refuses the first task", "Vab" + "B", []bool{true}},
 		{"backfill after allocate", "VaA" + "VB", []bool{true, false}},
-		{"preempt asks Allocatable afterwards", "VAaBb", []bool{false, false}},
-		{"preempt asks for the same task twice", "VAaA", []bool{false, false}},
+		{"preempt calls Allocatable afterwards", "VAaBb", []bool{false, false}},
+		{"preempt calls for the same task twice", "VAaA", []bool{false, false}},
 		{"preempt, then allocate", "VAaA" + "VaA", []bool{false, false, true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner"
 )
 
-// Nominator nominates the node that a plan has for a task while allocate calls the plugin for that task, and tells the planner
+// Nominator nominates the node that a plan has for a task while allocate calls the plugin for that task, and reports to the planner
 // whether Volcano has accepted the node. Its methods are named after the extension points at which they are called.
 type Nominator struct {
 	planner *planner.Planner
@@ -69,7 +69,7 @@ func (n *Nominator) Replan(task *api.TaskInfo) (node string, ok bool) {
 	return n.planner.ReplanAfterRejection(task)
 }
 
-// OnAllocate follows a task that was placed, by whatever action.
+// OnAllocate follows a task that was placed, by any action.
 func (n *Nominator) OnAllocate(event *framework.Event) {
 	placed := event.Task
 	n.planner.OnTaskChanged(placed)
@@ -83,7 +83,7 @@ func (n *Nominator) OnAllocate(event *framework.Event) {
 	}
 }
 
-// OnDeallocate follows a task that was taken back or evicted.
+// OnDeallocate follows a task that was deallocated or evicted.
 func (n *Nominator) OnDeallocate(event *framework.Event) {
 	n.planner.OnTaskChanged(event.Task)
 	n.Clear()
@@ -93,7 +93,7 @@ func (n *Nominator) OnDeallocate(event *framework.Event) {
 //
 // It must not outlast the extension points that allocate calls for the task: it would be written to the API server with the
 // status of a pod that stays pending, and would keep the pod from preempting. So it is set in a copy of the pod at PrePredicate
-// and cleared at the next call of the plugin, whatever that is. The copy is then equal to the pod.
+// and cleared at the next call of any function of the plugin. The copy is then equal to the pod.
 type nomination struct {
 	task *api.TaskInfo // nil if none has a nomination
 	node string        // "" if the nomination that the pod had is removed

@@ -166,7 +166,7 @@ func TestNewDemand(t *testing.T) {
 	}
 }
 
-// Pods that bear no index, or one index twice, are numbered by their names.
+// Pods that have no index, or one index twice, are numbered by their names.
 func TestIndexesOfPods(t *testing.T) {
 	tasks := func(indexes ...string) []*api.TaskInfo {
 		var all []*api.TaskInfo

@@ -64,7 +64,7 @@ func TestProvablyInfeasible(t *testing.T) {
 		{"members that run are where they are", placement.Demand{HighestTier: 2, Roles: []placement.Role{
 			{Request: []int64{3}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 3}}},
 		}}, true},
-		{"nothing asked for", placement.Demand{Roles: []placement.Role{role(0, 100)}}, false},
+		{"nothing requested", placement.Demand{Roles: []placement.Role{role(0, 100)}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, provablyInfeasible(topology, &test.demand, true)) })
 	}

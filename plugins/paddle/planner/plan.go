@@ -323,7 +323,7 @@ func provablyInfeasible(t *placement.Topology, d *placement.Demand, certain bool
 // role fit into a domain.
 func mightFit(t *placement.Topology, d *placement.Demand, domain placement.DomainID, fits []func(placement.DomainID) int64) bool {
 	free := t.Free(domain)
-	asked := make([]int64, len(free))
+	requested := make([]int64, len(free))
 	for r := range d.Roles {
 		role := &d.Roles[r]
 		for _, placed := range role.Placed {
@@ -336,7 +336,7 @@ func mightFit(t *placement.Topology, d *placement.Demand, domain placement.Domai
 			return false
 		}
 		for i, amount := range role.Request {
-			if asked[i] += needed * amount; asked[i] > max(0, free[i]) {
+			if requested[i] += needed * amount; requested[i] > max(0, free[i]) {
 				return false
 			}
 		}

@@ -189,8 +189,8 @@ func (p *Planner) Run(of guard.Work, work func() error) error {
 	return err
 }
 
-// resync replaces a topology that a failed search has left in no known state, or still uses, and discards the plans and what
-// was found out in it. The same nodes have the same IDs in the new one.
+// resync replaces a topology that a failed search has left in an undefined state, or still uses, and discards the plans and
+// results from it. The same nodes have the same IDs in the new one.
 func (p *Planner) resync() {
 	p.Cache.Reset()
 	p.synced = false

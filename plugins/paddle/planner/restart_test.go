@@ -33,7 +33,7 @@ func TestPlacesThatAreStillFree(t *testing.T) {
 		"one is new":   {ran: []placement.NodeID{1, noNode, 3}, want: []placement.NodeID{1, noNode, 3}},
 		"one failed":   {ran: []placement.NodeID{1, 1, 3}, failed: []placement.NodeID{3}, want: []placement.NodeID{1, 1, noNode}},
 		"not eligible": {ran: []placement.NodeID{1, 1, 3}, eligible: only(0, 3), want: []placement.NodeID{noNode, noNode, 3}},
-		"no room":      {ran: []placement.NodeID{3, 3, 3}, want: []placement.NodeID{3, noNode, noNode}},
+		"no capacity":  {ran: []placement.NodeID{3, 3, 3}, want: []placement.NodeID{3, noNode, noNode}},
 		"one runs":     {ran: []placement.NodeID{1, 1, 3}, placed: []placement.Placed{{Index: 7, Node: 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,15 +79,15 @@ func TestPlanAroundMembers(t *testing.T) {
 		want    []placement.Assignment
 		left    int
 	}{
-		"all":              {at(2, 3, 2), 3, 3, nil, at(2, 3, 2), 0},
-		"the last":         {at(2, 2), 3, 3, nil, at(2, 2, 3), 0},
-		"one in between":   {at(2, noNode, 2), 3, 3, nil, at(2, 3, 2), 0},
-		"more than fit":    {at(3), 8, 1, nil, nil, 1},
-		"room is taken":    {at(3, 3), 3, 3, nil, nil, -1},
-		"too few":          {at(2), 8, 8, nil, nil, -1},
-		"within one rack":  {at(2), 4, 4, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
-		"not in one rack":  {at(0, 2), 2, 2, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
-		"beside a running": {at(noNode, 0), 2, 2, func(d *placement.Demand) { d.Roles[0].Placed = []placement.Placed{{Index: 5, Node: 0}} }, at(0, 0), 0},
+		"all":               {at(2, 3, 2), 3, 3, nil, at(2, 3, 2), 0},
+		"the last":          {at(2, 2), 3, 3, nil, at(2, 2, 3), 0},
+		"one in between":    {at(2, noNode, 2), 3, 3, nil, at(2, 3, 2), 0},
+		"more than fit":     {at(3), 8, 1, nil, nil, 1},
+		"capacity is taken": {at(3, 3), 3, 3, nil, nil, -1},
+		"too few":           {at(2), 8, 8, nil, nil, -1},
+		"within one rack":   {at(2), 4, 4, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
+		"not in one rack":   {at(0, 2), 2, 2, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
+		"beside a running":  {at(noNode, 0), 2, 2, func(d *placement.Demand) { d.Roles[0].Placed = []placement.Placed{{Index: 5, Node: 0}} }, at(0, 0), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := workers(test.workers, test.minimum)
@@ -184,7 +184,7 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.RestartTolerancePercent = 0 }, false},
 		"twice as dear":                 {plan(4, 20, 10, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.RestartTolerancePercent = 100 }, true},
 		"its pods would rather be here": {plan(4, 10, 10, 6), nil, false},
-		"one more has no room":          {plan(3, 1, 1, 1), nil, false},
+		"one more has no capacity":      {plan(3, 1, 1, 1), nil, false},
 		"traffic does not count":        {plan(4, 99, 99, 5), func(_ *Planner, d *placement.Demand) { d.Colocation = placement.None }, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,15 +39,15 @@ func TestNodesThatFailedComeLast(t *testing.T) {
 		want             map[string]int
 		spared           bool
 	}{
-		"none failed":                   {workers: 3, minimum: 3, want: map[string]int{"r0n0": 3}},
-		"one failed":                    {workers: 3, minimum: 3, failed: []placement.NodeID{0}, want: map[string]int{"r1n0": 2, "r1n1": 1}, spared: true},
-		"all that are left do not do":   {workers: 6, minimum: 6, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 4, "r0n1": 2}},
-		"all failed":                    {workers: 3, minimum: 3, failed: []placement.NodeID{0, 1, 2, 3}, want: map[string]int{"r0n0": 3}},
-		"others are not eligible":       {workers: 2, minimum: 2, failed: []placement.NodeID{0}, eligible: []placement.NodeID{0, 3}, want: map[string]int{"r0n0": 2}},
-		"some beyond the minimum":       {workers: 6, minimum: 2, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 1, "r0n1": 2, "r1n0": 2, "r1n1": 1}},
-		"some have no room wherever":    {workers: 11, minimum: 2, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 4, "r0n1": 2, "r1n0": 2, "r1n1": 1}},
-		"none has room":                 {workers: 10, minimum: 10, failed: []placement.NodeID{0}},
-		"the node that is not eligible": {workers: 2, minimum: 1, failed: []placement.NodeID{0}, eligible: []placement.NodeID{3}, want: map[string]int{"r1n1": 1}},
+		"none failed":                    {workers: 3, minimum: 3, want: map[string]int{"r0n0": 3}},
+		"one failed":                     {workers: 3, minimum: 3, failed: []placement.NodeID{0}, want: map[string]int{"r1n0": 2, "r1n1": 1}, spared: true},
+		"all that are left do not do":    {workers: 6, minimum: 6, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 4, "r0n1": 2}},
+		"all failed":                     {workers: 3, minimum: 3, failed: []placement.NodeID{0, 1, 2, 3}, want: map[string]int{"r0n0": 3}},
+		"others are not eligible":        {workers: 2, minimum: 2, failed: []placement.NodeID{0}, eligible: []placement.NodeID{0, 3}, want: map[string]int{"r0n0": 2}},
+		"some beyond the minimum":        {workers: 6, minimum: 2, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 1, "r0n1": 2, "r1n0": 2, "r1n1": 1}},
+		"some have no capacity anywhere": {workers: 11, minimum: 2, failed: []placement.NodeID{0}, want: map[string]int{"r0n0": 4, "r0n1": 2, "r1n0": 2, "r1n1": 1}},
+		"none has capacity":              {workers: 10, minimum: 10, failed: []placement.NodeID{0}},
+		"the node that is not eligible":  {workers: 2, minimum: 1, failed: []placement.NodeID{0}, eligible: []placement.NodeID{3}, want: map[string]int{"r1n1": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			topology := gpuRacks(t, []int64{4, 2}, []int64{2, 1})

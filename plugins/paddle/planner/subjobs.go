@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// maxDomainAttempts bounds how many domains are tried for a job whose sub-jobs have constraints of their own.
+// maxDomainAttempts bounds how many domains are tried for a job whose sub-jobs have separate constraints.
 const maxDomainAttempts = 8
 
 var errNoDomainForSubJobs = errors.New("no domain holds the groups of the job, each within its own limit")

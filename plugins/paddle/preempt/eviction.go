@@ -108,7 +108,7 @@ func (s *Selector) evictRemainders(preemptor *api.JobInfo) {
 // first vote afterwards, and when the session closes.
 //
 // When the session closes, other plugins may be closed already. They are called only if the cache rejects an eviction: Volcano
-// restores the pod then, and their handlers may panic. Each pod has a Statement of its own, so that the others are evicted.
+// restores the pod then, and their handlers may panic. Each pod has a separate Statement, so that the others are evicted.
 func (s *Selector) commitRemainders() {
 	for _, id := range slices.Sorted(maps.Keys(s.remainders)) {
 		remainder := s.remainders[id]

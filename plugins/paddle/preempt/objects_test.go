@@ -146,9 +146,9 @@ func open(t *testing.T, objects uthelper.TestCommonStruct, configurations ...con
 					wrapped = append(wrapped, conf.Tier{Plugins: append([]conf.PluginOption{option("veto")}, tier.Plugins...)})
 				}
 				ssn.Tiers = wrapped
-				s = New(ssn, defaultTaskRoles, nil, Tiers{First: "first", Veto: "veto", WithStock: func(ask func()) {
+				s = New(ssn, defaultTaskRoles, nil, Tiers{First: "first", Veto: "veto", WithStock: func(call func()) {
 					ssn.Tiers = tiers
-					ask()
+					call()
 					ssn.Tiers = wrapped
 				}})
 				s.Register()

@@ -31,7 +31,7 @@ type Tiers struct {
 	// JobPipelined reports whether the plugin's vote in JobPipelined is enabled.
 	JobPipelined bool
 	// WithStock runs a function in the session without the plugin. It is not called from several goroutines.
-	WithStock func(ask func())
+	WithStock func(call func())
 }
 
 // Selector selects victims in one session. Topology-aware preemption calls it from several goroutines; no pod is evicted
@@ -47,13 +47,13 @@ type Selector struct {
 	gangs   map[api.JobID]paddlejob.Gang // nil for jobs that are not Paddle's
 
 	mu             sync.Mutex                   // held while victims are selected
-	asker          atomic.Pointer[api.TaskInfo] // the preemptor for which the selector calls the other plugins
+	voting         atomic.Pointer[api.TaskInfo] // the preemptor for which the selector calls the other plugins
 	evictabilities map[api.JobID]evictability
 	answers        map[podsKey]*answers
 	budgetsByKind  map[kind][]budget
 	selected       map[api.TaskID]bool // victims since the last vote in JobPipelined
 
-	evictedPods map[api.TaskID]*api.TaskInfo                      // in this session, for whatever reason
+	evictedPods map[api.TaskID]*api.TaskInfo                      // in this session, for any reason
 	evicted     map[api.JobID]map[api.TaskID]*api.TaskInfo        // of gangs, those that were selected
 	remainders  map[api.JobID]map[api.TaskID]*framework.Statement // of disrupted gangs, one Statement for each pod
 }

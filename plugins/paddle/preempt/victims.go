@@ -65,7 +65,7 @@ func (s *Selector) gang(id api.JobID) paddlejob.Gang {
 
 // involvesGang reports whether a candidate is a pod of a gang, unless the selector itself calls the plugins.
 func (s *Selector) involvesGang(preemptor *api.TaskInfo, candidates []*api.TaskInfo) bool {
-	return preemptor != s.asker.Load() &&
+	return preemptor != s.voting.Load() &&
 		slices.ContainsFunc(candidates, func(task *api.TaskInfo) bool { return s.gang(task.Job) != nil })
 }
 
@@ -144,19 +144,19 @@ func (s *Selector) stockVictims(p preemption, candidates []*api.TaskInfo) []*api
 		return nil
 	}
 	remaining := s.toBeEvicted()
-	var asked []*api.TaskInfo
+	var tasks []*api.TaskInfo
 	for _, id := range slices.Sorted(maps.Keys(remaining)) {
-		asked = append(asked, withResources(remaining[id][0], totalResources(remaining[id])))
+		tasks = append(tasks, withResources(remaining[id][0], totalResources(remaining[id])))
 	}
-	asked = append(asked, candidates...)
-	asker := p.preemptor.Clone()
-	s.asker.Store(asker)
-	defer s.asker.Store(nil)
-	ask := s.ssn.Preemptable
+	tasks = append(tasks, candidates...)
+	preemptor := p.preemptor.Clone()
+	s.voting.Store(preemptor)
+	defer s.voting.Store(nil)
+	evictable := s.ssn.Preemptable
 	if p.kind == reclaiming {
-		ask = s.ssn.Reclaimable
+		evictable = s.ssn.Reclaimable
 	}
-	return slices.DeleteFunc(slices.Clone(ask(asker, asked)), func(task *api.TaskInfo) bool { return remaining[task.Job] != nil })
+	return slices.DeleteFunc(slices.Clone(evictable(preemptor, tasks)), func(task *api.TaskInfo) bool { return remaining[task.Job] != nil })
 }
 
 // toBeEvicted returns the pods of disrupted gangs that are not evicted yet. Plugins that count the resources of queues must
@@ -221,19 +221,19 @@ func (s *Selector) stockAllowsGang(p preemption, e evictability) bool {
 // jointly reports whether some gangs, each of which is evictable, may be evicted in addition to each other and to single pods.
 // The other plugins see a gang as one pod here too.
 func (s *Selector) jointly(p preemption, single []*api.TaskInfo, gangs []gangCandidate) bool {
-	asked := slices.DeleteFunc(slices.Clone(single), func(task *api.TaskInfo) bool {
+	tasks := slices.DeleteFunc(slices.Clone(single), func(task *api.TaskInfo) bool {
 		return slices.ContainsFunc(gangs, func(g gangCandidate) bool { return g.job == task.Job })
 	})
-	if len(asked) == 0 && len(gangs) == 1 {
+	if len(tasks) == 0 && len(gangs) == 1 {
 		return true
 	}
-	all := slices.Clone(asked)
+	all := slices.Clone(tasks)
 	for _, g := range gangs {
 		members := s.evictability(g.job).members
 		all = append(all, members...)
-		asked = append(asked, withResources(members[0], totalResources(members)))
+		tasks = append(tasks, withResources(members[0], totalResources(members)))
 	}
-	return withinBudgets(s.budgets(p.kind), s.allEvicted(), all) && len(s.stockVictims(p, asked)) == len(asked)
+	return withinBudgets(s.budgets(p.kind), s.allEvicted(), all) && len(s.stockVictims(p, tasks)) == len(tasks)
 }
 
 func withResources(task *api.TaskInfo, held *api.Resource) *api.TaskInfo {

@@ -93,8 +93,8 @@ func (p *Placement) Sentences() (sentences []string) {
 // Better reports whether another placement of the same gang sends less between the domains of a tier.
 func (p *Placement) Better(other *Placement, tier string) bool {
 	named := func(t Tier) bool { return t.Name == tier }
-	mine, theirs := slices.IndexFunc(p.Tiers, named), slices.IndexFunc(other.Tiers, named)
-	return mine >= 0 && theirs >= 0 && other.Tiers[theirs].Crossing < p.Tiers[mine].Crossing
+	here, there := slices.IndexFunc(p.Tiers, named), slices.IndexFunc(other.Tiers, named)
+	return here >= 0 && there >= 0 && other.Tiers[there].Crossing < p.Tiers[here].Crossing
 }
 
 // Amount returns an amount of traffic: "12.5 GiB" or "3 times the model".

@@ -3,7 +3,7 @@
 // Package report is what the scheduler's plugin reports about a gang, as data: the reason for which the gang waits, what it
 // is missing and what helps, or where it runs and what it sends over the network. The plugin writes it to an annotation of
 // the PodGroup, as JSON, whenever it writes the PodGroup's condition. The sentences of the condition, of events and of
-// kubectl paddle are made from it. Nothing reads these sentences but people.
+// kubectl paddle are made from it. No program reads these sentences.
 package report
 
 import (
@@ -26,7 +26,7 @@ const (
 // Report is what the scheduler knows about a gang.
 type Report struct {
 	Reason Reason `json:"reason"`
-	// Message is one sentence for people. If it is empty, Sentence makes one by the reason.
+	// Message is one sentence for users. If it is empty, Sentence makes one by the reason.
 	Message string `json:"message,omitempty"`
 	// Cause is why the missing pods do not fit, where the table has no sentence for the reason.
 	Cause string `json:"-"`
@@ -34,7 +34,7 @@ type Report struct {
 	Value string `json:"value,omitempty"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
-	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
+	// Nodes are the nodes that were checked, and how many of them are refused for which reason.
 	Nodes *Nodes `json:"nodes,omitempty"`
 	// Suggestions are changes with which the gang would start, nearest first.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`

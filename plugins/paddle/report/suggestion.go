@@ -42,7 +42,7 @@ type Suggestion struct {
 	Role string `json:"role,omitempty"`
 	// Also is a second change that is needed.
 	Also Kind `json:"also,omitempty"`
-	// Text is the suggestion for people: it follows "what helps:".
+	// Text is the suggestion for users: it follows "what helps:".
 	Text string `json:"text"`
 }
 

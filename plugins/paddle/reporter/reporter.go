@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reporter reports in one session why Paddle jobs wait and where those run that no longer do. It collects what the
+// Package reporter reports in one session why Paddle jobs wait and where those run that were placed. It collects what the
 // planner, the queues and the actions find out, and writes conditions, reports and events through package status.
 package reporter
 
@@ -65,7 +65,7 @@ func New(c Config) *Reporter {
 	}
 }
 
-// Open sets the fit errors of gangs that no action may come to, and raises the minResources of jobs that the queues have not
+// Open sets the fit errors of gangs that no action may try, and raises the minResources of jobs that the queues have not
 // admitted. It is called when all gangs are known.
 func (r *Reporter) Open() {
 	raise := func(job *api.JobInfo, spec paddlejob.Spec) {
@@ -190,7 +190,7 @@ func lastReason(job *api.JobInfo) report.Reason {
 // Close writes the condition of each Paddle job that waits or was placed, sends events and counts the jobs that wait. What
 // Volcano and its plugin gang write was set before, because plugins close in any order.
 func (r *Reporter) Close() {
-	r.raised.Set(true) // they were what the queues were asked for
+	r.raised.Set(true) // the queues decided about them
 	defer r.raised.Set(false)
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, why report.Report) {
@@ -208,7 +208,7 @@ func (r *Reporter) Close() {
 				wait(job, why)
 			case isGang && !paddlejob.Ready(job):
 				why := r.why(job, g)
-				if job.IsPending() { // no action has come to it
+				if job.IsPending() { // no action has tried it
 					job.JobFitErrors = report.FitError(why.Reason)
 				}
 				wait(job, why)

@@ -48,14 +48,14 @@ func NewCache(scheduler string) *Cache {
 	return c
 }
 
-// BringBack puts what a session wrote to PodGroups into the cache, as a watch would, and returns it, in the order of names.
-func (c *Cache) BringBack() ([]*scheduling.PodGroup, error) {
+// SyncPodGroups updates the cache with the PodGroups that a session wrote, as a watch would, and returns them, in the order of names.
+func (c *Cache) SyncPodGroups() ([]*scheduling.PodGroup, error) {
 	written := c.sink.take()
 	groups := make([]*scheduling.PodGroup, 0, len(written))
 	for _, w := range written {
 		group := &scheduling.PodGroup{}
 		if err := schedulingscheme.Scheme.Convert(&w.PodGroup, group, nil); err != nil {
-			return nil, fmt.Errorf("bring PodGroup %s/%s back into the scheduler's cache: %w", w.Namespace, w.Name, err)
+			return nil, fmt.Errorf("update PodGroup %s/%s in the scheduler's cache: %w", w.Namespace, w.Name, err)
 		}
 		c.version++
 		group.ResourceVersion = "session-" + strconv.Itoa(c.version)
@@ -65,7 +65,7 @@ func (c *Cache) BringBack() ([]*scheduling.PodGroup, error) {
 	return groups, nil
 }
 
-// Empty takes jobs, nodes and HyperNodes out; queues stay.
+// Empty removes jobs, nodes and HyperNodes; queues stay.
 func (c *Cache) Empty() {
 	c.Lock()
 	defer c.Unlock()

@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 )
 
-// configuration is volcano-scheduler.conf as it is run here.
+// configuration is volcano-scheduler.conf as a simulation runs it.
 type configuration struct {
 	actions []framework.Action
 	tiers   []conf.Tier
@@ -30,10 +30,10 @@ type configuration struct {
 	notes   []string
 }
 
-// asking are plugins that ask servers, whose addresses are configuration of another cluster: not from here.
-var asking = map[string]string{
-	extender.PluginName: "it asks a server of its own",
-	usage.PluginName:    "it asks for metrics of the nodes",
+// external are plugins that query servers, at addresses of the cluster that is simulated.
+var external = map[string]string{
+	extender.PluginName: "it calls an external server",
+	usage.PluginName:    "it queries metrics of the nodes",
 }
 
 func readConfiguration(text string) (*configuration, error) {
@@ -51,8 +51,8 @@ func readConfiguration(text string) (*configuration, error) {
 			planned = planned || plugin.Name == paddle.PluginName
 			_, known := framework.GetPluginBuilder(plugin.Name)
 			switch {
-			case asking[plugin.Name] != "":
-				c.note("the scheduler's plugin %s is left out: %s", plugin.Name, asking[plugin.Name])
+			case external[plugin.Name] != "":
+				c.note("the scheduler's plugin %s is left out: %s", plugin.Name, external[plugin.Name])
 			case !known && plugin.Name != paddle.PluginName:
 				c.note("the scheduler's plugin %s is left out: it is not known here", plugin.Name)
 			default:
@@ -74,7 +74,7 @@ func (c *configuration) note(format string, args ...any) {
 
 const tiesName = "paddle-simulate-ties"
 
-// ties stands last among the plugins: of nodes that score the same, of which Volcano picks a random one, it takes the first by
+// ties is the last plugin: of nodes with equal scores, of which Volcano picks a random one, it takes the first by
 // name, so that the same cluster gives the same answer. Pods that follow a plan have no ties.
 type ties struct{}
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package simulate runs Volcano's scheduler with the plugin in this process, over objects of a cluster: what it would bind,
-// report and evict. Cache, sessions, plugins and actions are the real ones; what they write ends here, and nothing is
-// asked of any server. It makes no API calls, reads no files and knows no PaddleJobs.
+// report and evict. Cache, sessions, plugins and actions are the real ones; what they write ends here. It makes no API calls, reads no files and knows no PaddleJobs.
 //
 // Volcano keeps some of its state in variables of its packages, so one simulation, or the sessions of one Cache, run at a
 // time in a process.
@@ -258,7 +257,7 @@ func (r *run) fillTopology(nodes []*topology.HyperNode) {
 	}
 }
 
-// session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache, as a watch would.
+// session runs one scheduling cycle and updates the cache with the PodGroups that it wrote, as a watch would.
 func (r *run) session() error {
 	conf.EnabledActionMap = map[string]bool{}
 	for _, action := range r.configuration.actions {
@@ -269,7 +268,7 @@ func (r *run) session() error {
 		action.Execute(ssn)
 	}
 	framework.CloseSession(ssn)
-	written, err := r.cache.BringBack()
+	written, err := r.cache.SyncPodGroups()
 	for _, group := range written {
 		r.result.Groups[Key(group)] = group
 	}
@@ -321,7 +320,7 @@ type Placement struct {
 	Domains map[string]string
 }
 
-// sorted returns a list in the order of keys: what comes first must not depend on who listed it.
+// sorted returns a list in the order of keys: what comes first must not depend on the source of the list.
 func sorted[T metav1.Object](list []T) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(Key(a), Key(b)) })
 }

@@ -214,12 +214,12 @@ func TestRun_BreaksTiesByNodeName(t *testing.T) {
 
 func TestRun_NotesOmittedPlugins(t *testing.T) {
 	c := world("r1: n1=2").job("ring", 2, 0)
-	c.Configuration = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: extender\n    arguments: {extender.urlPrefix: \"http://127.0.0.1:1\"}\n  - name: ours\n  - name: predicates\n"
+	c.Configuration = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: extender\n    arguments: {extender.urlPrefix: \"http://127.0.0.1:1\"}\n  - name: unknown\n  - name: predicates\n"
 	result, err := Run(c, "ns/ring")
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"the scheduler's plugin extender is left out: it asks a server of its own",
-		"the scheduler's plugin ours is left out: it is not known here",
+		"the scheduler's plugin extender is left out: it calls an external server",
+		"the scheduler's plugin unknown is left out: it is not known here",
 		"the scheduler's configuration does not name the plugin paddle: jobs are placed pod by pod, and no reason is reported for one that waits",
 	}, result.Notes)
 	require.Len(t, result.Bound["ns/ring"], 2)

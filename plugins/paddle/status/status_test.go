@@ -145,15 +145,15 @@ func TestEventTypes(t *testing.T) {
 }
 
 func TestCondition(t *testing.T) {
-	ours := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no capacity"})
-	require.Equal(t, scheduling.PodGroupCondition{Type: "PaddleScheduled", Status: "False", Reason: "InsufficientResources", Message: "no capacity"}, ours)
+	written := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no capacity"})
+	require.Equal(t, scheduling.PodGroupCondition{Type: "PaddleScheduled", Status: "False", Reason: "InsufficientResources", Message: "no capacity"}, written)
 	placed := report.NewPlaced(nil, nil, false)
 	require.Equal(t, corev1.ConditionTrue, conditionFor(&placed).Status)
-	group := groupWith(ours)
+	group := groupWith(written)
 	group.Status.Conditions = append([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}}, group.Status.Conditions...)
 	found, ok := Condition(group)
 	require.True(t, ok)
-	require.Equal(t, ours, found)
+	require.Equal(t, written, found)
 	_, ok = Condition(groupWith(none))
 	require.False(t, ok)
 }

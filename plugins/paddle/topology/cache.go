@@ -261,7 +261,7 @@ type SessionView struct {
 	Top string
 	// Slices are devices that DRA drivers publish; nil without them.
 	Slices []*resourceapi.ResourceSlice
-	// Scalars are the scalar resources that jobs ask for in this session.
+	// Scalars are the scalar resources that jobs request in this session.
 	Scalars []string
 }
 

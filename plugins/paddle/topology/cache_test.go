@@ -26,12 +26,12 @@ func TestSync_RebuildsOnlyIfTheTreeChanges(t *testing.T) {
 		{"nothing", func(*cluster) {}, false},
 		{"a pod", func(c *cluster) { c.pod("n01", "p", map[string]string{"cpu": "1", gpu: "2"}) }, false},
 		{"another object of a node that says the same", func(c *cluster) { replaced(c, func(*corev1.Node) {}) }, false},
-		{"a label that nobody asked for", func(c *cluster) { replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{"x": "y"} }) }, false},
+		{"a label that is not configured", func(c *cluster) { replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{"x": "y"} }) }, false},
 		{"a label that HyperNodes go before", func(c *cluster) { replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{rackKey: "a"} }) }, false},
 		{"fewer CPUs", func(c *cluster) { c.node("n01", map[string]string{"cpu": "1", gpu: "8"}, nil) }, false},
 		{"fewer GPUs of one island", func(c *cluster) { c.node("n01", map[string]string{gpu: "4"}, nil) }, false},
-		{"a resource that was asked for already", func(c *cluster) { c.scalars = []string{gpu, "cpu", "pods"} }, false},
-		{"a resource that nobody asked for before", func(c *cluster) { c.scalars = []string{"rdma/hca"} }, true},
+		{"a resource that was requested already", func(c *cluster) { c.scalars = []string{gpu, "cpu", "pods"} }, false},
+		{"a resource that no job requested before", func(c *cluster) { c.scalars = []string{"rdma/hca"} }, true},
 		{"an accelerator that no node had", func(c *cluster) { c.node("n01", map[string]string{"kunlunxin.com/xpu": "8"}, nil) }, true},
 		{"islands", func(c *cluster) {
 			replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{productLabel: "NVIDIA-L40S"} })

@@ -91,7 +91,7 @@ func (c *Cache) estimate(info *api.NodeInfo, sizes []int, gpus int) []placement.
 	return islands
 }
 
-// adjustTo changes islands until the given number of GPUs are free: it takes them as one pod would, or gives them back likewise.
+// adjustTo changes islands until the given number of GPUs are free: it takes them as one pod would, or releases them likewise.
 func adjustTo(islands []placement.Island, gpus int) {
 	missing := gpus
 	for _, island := range islands {
@@ -213,7 +213,7 @@ func (p *published) islands(node, product, kind string, gpus int) ([]int, error)
 		return []int{gpus}, nil
 	}
 	for _, attribute := range linkAttributes {
-		// Where each GPU has a value of its own, the attribute does not describe links.
+		// Where each GPU has a different value, the attribute does not describe links.
 		if sizes := grouped(devices, attribute); sizes != nil && len(sizes) < gpus {
 			return sizes, nil
 		}

@@ -83,12 +83,12 @@ func TestIslands_Sources(t *testing.T) {
 			c.publish(nvidia, "n1", 1, gpus(pcieRoot, "pci0000:1a", "pci0000:1a", "pci0000:1a", "pci0000:1a", "pci0000:1a", "pci0000:9d", "pci0000:9d", "pci0000:9d")...)
 			return c
 		}, []int{5, 3}, ""},
-		{"a PCIe root of each GPU's own tells nothing", func() *cluster {
+		{"a PCIe root of each GPU describes no links", func() *cluster {
 			c := machine("NVIDIA-L40S")
 			c.publish(nvidia, "n1", 1, gpus(pcieRoot, "a", "b", "c", "d", "e", "f", "g", "h")...)
 			return c
 		}, []int{4, 4}, ""},
-		{"one NUMA node is one island, whatever the product", func() *cluster {
+		{"one NUMA node is one island, of any product", func() *cluster {
 			c := machine("NVIDIA-L40S")
 			c.publish(nvidia, "n1", 1, gpus(numa, "0", "0", "0", "0", "0", "0", "0", "0")...)
 			return c

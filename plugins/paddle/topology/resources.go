@@ -43,8 +43,8 @@ type resourceIndex struct {
 	gpu          []int // columns of accelerators
 }
 
-// read returns the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
-// have. Where these are too many, those of earlier sessions go.
+// read returns the columns for a session: those of earlier ones, what its jobs request, and the accelerators that its nodes
+// have. Where these are too many, those of earlier sessions are dropped.
 func (r resourceIndex) read(v SessionView, known []string) resourceIndex {
 	wanted := sets.New(v.Scalars...)
 	for _, info := range v.Nodes {
@@ -150,7 +150,7 @@ func whole(amount float64) int64 {
 	return int64(min(amount, maxAmount))
 }
 
-// Refresh updates what is free on a node after a task was placed on it or taken back in this session. It ignores nodes that
+// Refresh updates what is free on a node after a task was placed on it or removed in this session. It ignores nodes that
 // Sync has not seen.
 func (c *Cache) Refresh(info *api.NodeInfo) {
 	if id, ok := c.Node(info.Name); ok {
@@ -165,7 +165,7 @@ func (c *Cache) update(id placement.NodeID, info *api.NodeInfo) {
 	})
 }
 
-// SetFuture sets what will be free on a node once terminating pods are gone. The caller rolls the topology back.
+// SetFuture sets what will be free on a node once terminating pods are deleted. The caller rolls the topology back.
 func (c *Cache) SetFuture(info *api.NodeInfo) {
 	id, ok := c.Node(info.Name)
 	if !ok {
@@ -204,7 +204,7 @@ func (c *Cache) set(id placement.NodeID, idle *api.Resource, slots int, islands 
 		spread = islands(c.resources.gpus(c.free))
 	}
 	if err := c.topology.SetFree(id, c.free, spread); err != nil {
-		klog.ErrorS(err, "Failed to update what is free; the planner goes by what it knew", "node", c.nodes[id].name)
+		klog.ErrorS(err, "Failed to update the free resources of a node; the planner uses the previous ones", "node", c.nodes[id].name)
 	}
 }
 

@@ -27,7 +27,7 @@ type level struct {
 	// number of the tier in a networkTopology; NVLink domains have none.
 	number int
 	nvlink bool
-	// name is what people call the tier; given are other names by which a networkTopology may mean it.
+	// name is the tier's name for users; given are other names by which a networkTopology may mean it.
 	name  string
 	given []string
 	// domains of the nodes, in the order of their names: "" where it is not known.
@@ -78,7 +78,7 @@ func (t *tree) path(node int) []string {
 	return path
 }
 
-// allow lets a networkTopology use a name, unless it is a lower tier's.
+// allow makes a name valid in networkTopology, unless it is a lower tier's.
 func (t *tree) allow(name string, tier int) {
 	if t.names == nil {
 		t.names = map[string]int{}
@@ -89,7 +89,7 @@ func (t *tree) allow(name string, tier int) {
 }
 
 // name gives the tiers names that differ from each other, and collects those that a networkTopology may use: first those
-// that were given, then those that people see.
+// that were given, then those that users see.
 func (t *tree) name() []string {
 	taken := []string{"island", "node"}
 	for i := range t.levels {
@@ -188,7 +188,7 @@ func (c *Cache) Tier(number int) (int, error) {
 }
 
 // TierNamed is the placement tier of a networkTopology's highestTierName: the tierName of HyperNodes, the key of a label
-// or what people call a tier.
+// or a tier's name for users.
 func (c *Cache) TierNamed(name string) (int, error) {
 	if tier, ok := c.tree.names[name]; ok {
 		return tier, nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gang holds one job as the planner sees it: its roles and their members, how these talk to each other, and its limits.
+// Package gang holds one job as the planner sees it: its roles and their members, how these communicate, and its limits.
 //
 // Demand.Validate refuses what cannot be planned.
 package gang
@@ -12,11 +12,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Pattern is who talks to whom in each step of training.
+// Pattern is which members communicate in each step of training.
 type Pattern int
 
 const (
-	// Single members do not talk to each other.
+	// Single members do not communicate.
 	Single Pattern = iota
 	// ParameterServer workers exchange all parameters with the servers, each server holding an equal share.
 	ParameterServer
@@ -49,7 +49,7 @@ const (
 	// Required puts no worker into a domain of tier ColocationTier that holds none of the job's servers. It binds workers
 	// of patterns with servers only.
 	Required
-	// None leaves traffic out of account: preferences and the the least fragmentation decide.
+	// None leaves traffic out of account: preferences and the least fragmentation decide.
 	None
 )
 
@@ -81,7 +81,7 @@ type Role struct {
 	Penalty []int32
 }
 
-// Demand is one job: what is to be placed, how it talks, and what is not allowed.
+// Demand is one job: what is to be placed, how it communicates, and what is not allowed.
 type Demand struct {
 	Pattern Pattern
 	Roles   []Role
@@ -105,8 +105,8 @@ type Demand struct {
 // sharding, pipeline, and data outermost. Expert parallel groups are that many consecutive ranks.
 type Parallelism struct {
 	Pipeline, Sharding, Sep, Tensor, Expert int
-	// ShardingFirst has sharding outside of pipeline. With Expert only so much of it is outside as has expert parallel groups
-	// of its own, as in fleet's EPHybridCommunicateGroup.
+	// ShardingFirst has sharding outside of pipeline. With Expert only as much of it is outside as has its own expert parallel
+	// groups, as in fleet's EPHybridCommunicateGroup.
 	ShardingFirst bool
 }
 

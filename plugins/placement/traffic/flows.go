@@ -22,7 +22,7 @@ type Flows struct {
 	bytes float64 // of one unit
 }
 
-// Pair is two classes whose members talk to each other, and how much.
+// Pair is two classes whose members communicate, and how much.
 type Pair struct {
 	A, B   int
 	Weight int64
@@ -54,7 +54,7 @@ func NewFlows(d *gang.Demand, total []int) *Flows {
 		return parameterServer(total[gang.ServerClass], total[gang.WorkerClass], d.ModelBytes())
 	case gang.Pipeline:
 		return pipeline(total, d.ModelBytes())
-	case gang.Single, gang.Collective: // no member talks, or those on a Ring do
+	case gang.Single, gang.Collective: // no member communicates, or those on a Ring do
 	}
 	return &Flows{}
 }

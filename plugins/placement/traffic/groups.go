@@ -8,8 +8,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
 )
 
-// GroupWeight is how many times more a parallel group talks inside than the ring does: on default weights it is worth more to
-// keep one group in a node than anything else.
+// GroupWeight is how many times more a parallel group sends inside than the ring does: with default weights, no saving is
+// larger than one group kept in a node.
 const GroupWeight = 64
 
 // Weights of the axes of hybrid parallelism: what a rank sends to the next one of its group in a step, as a share of what it
@@ -110,7 +110,7 @@ func endBytes(d *gang.Demand, ranks int) float64 {
 	return float64(ranks-1) / float64(ranks) * d.ModelBytes()
 }
 
-// groupCuts returns what a cut between two members costs more if it goes through a parallel group: a ring of its own that is cut
+// groupCuts returns what a cut between two members costs more if it goes through a parallel group: a separate ring that is cut
 // has two ends. Where no end of a run is given, as many whole groups as can be are kept together.
 func (c *Ring) groupCuts(position int64) int64 {
 	if c.Group > 1 && position%c.Length%c.Group != 0 {
@@ -135,8 +135,8 @@ func PodsPerGroup(d *gang.Demand, gpus int) int64 {
 	return int64(pods)
 }
 
-// mostConnected bounds the pods of a ring whose edges are looked at.
-const mostConnected = 1 << 12
+// maxConnected bounds the pods of a ring whose edges are computed.
+const maxConnected = 1 << 12
 
 // Edge is what a pod on the ring exchanges with another one, by its position.
 type Edge struct {
@@ -206,7 +206,7 @@ func (c *Ring) Nearest(pods []int32, n int, attached []int64, may func(pod int32
 	return pods
 }
 
-// measure works out how many ends a domain has that holds 0, 1, 2, ... pods near each other.
+// measure computes how many ends a domain has that holds 0, 1, 2, ... pods near each other.
 func (c *Ring) measure() {
 	pods, attached := make([]int32, len(c.Members)), make([]int64, len(c.Members))
 	for i := range pods {

@@ -36,12 +36,12 @@ type Ring struct {
 	Axes   []Axis
 	Ranks  int
 	Hybrid bool
-	// Near has the edges of each pod, by position, unless the ring is Plain or has more pods than are looked at.
+	// Near has the edges of each pod, by position, unless the ring is Plain or has more than maxConnected pods.
 	Near [][]Edge
 
 	t      *tree.Topology
 	bytes  float64
-	base   map[tree.DomainID]int64 // cuts between neighbours that were both placed before
+	base   map[tree.DomainID]int64 // cuts between neighbors that were both placed before
 	ends   []int64                 // of hybrid parallelism: of a domain that holds 0, 1, 2, ... pods
 	picked []uint8
 }
@@ -136,7 +136,7 @@ func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 	c.Length = int64(len(c.Members))
 	c.Group = PodsPerGroup(d, max(1, c.GPUs))
 	c.cutIntoGaps(c.Members)
-	if c.Axes = Axes(d, c.Ranks); !c.Plain() && len(c.Members) <= mostConnected {
+	if c.Axes = Axes(d, c.Ranks); !c.Plain() && len(c.Members) <= maxConnected {
 		c.connect(func(role int) int { return int(t.GPUs(d.Roles[role].Request)) })
 	}
 	if c.Hybrid && c.Near != nil {

@@ -27,7 +27,7 @@ func TestCutsOfAGap(test *testing.T) {
 		{"both ends held", placementtest.RingOf(4, map[int]tree.NodeID{0: 0, 3: 1}), []int64{2, 2, 0}, []int64{0, 2, 2}, 0},
 		{"one end held", placementtest.RingOf(4, map[int]tree.NodeID{0: 0, 3: 2}), []int64{2, 2, 2}, []int64{2, 2, 2}, 0},
 		{"no end held", placementtest.RingOf(4, map[int]tree.NodeID{0: 3, 3: 3}), []int64{0, 2, 2}, []int64{0, 2, 2}, 0},
-		// Two that run are neighbours too: the way over the end of the ring.
+		// Two that run are neighbors too: the way over the end of the ring.
 		{"the last and the first run apart", placementtest.RingOf(3, map[int]tree.NodeID{0: 0, 2: 2}), []int64{2, 2}, []int64{2, 2}, 0},
 		// A cut inside a group of two adds the two ends of a ring of its own, of weight 64 each.
 		{"a whole ring of groups", placementtest.RingOf(4, nil), []int64{0, 2 + 128, 2, 2 + 128, 0}, []int64{0, 2 + 128, 2, 2 + 128, 0}, 2},
@@ -69,7 +69,7 @@ func TestEndsInIslands(test *testing.T) {
 		{"the whole ring in two", placementtest.RingOf(2, nil), 2, 2, 4, 2},
 		{"a part of it in two", placementtest.RingOf(3, nil), 2, 2, 4, 2},
 		{"members that run elsewhere keep the ring open", placementtest.RingOf(3, map[int]tree.NodeID{0: 1}), 2, 1, 2, 2},
-		{"nobody", placementtest.RingOf(3, nil), 0, 1, 0, 0},
+		{"no member", placementtest.RingOf(3, nil), 0, 1, 0, 0},
 		// Groups of three ranks: 0 0 1, and 1 alone in its last group. The first group has 2 x 64 ends in either.
 		{"a group in two islands", placementtest.RingOf(2, nil), 2, 2, 4 + 256, 2 + 128},
 	} {

@@ -3,7 +3,7 @@
 // Package traffic holds what a step of training sends over the links of a tree, and what that costs.
 //
 // Model is the one interface of all patterns: parameter servers and pipeline workers (Flows), and rings with parallel groups (Ring).
-// A Model counts loads from how many members a domain holds; Evaluate counts them member by member, and tests hold the two together.
+// A Model counts loads from how many members a domain holds; Evaluate counts them member by member, and tests compare the two.
 package traffic
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Model is what a domain's uplink carries, worked out from how many members of each class the domain holds: a row. Loads are
+// Model is what a domain's uplink carries, computed from how many members of each class the domain holds: a row. Loads are
 // whole numbers of units.
 type Model interface {
 	// Classes returns the length of a row.
@@ -49,7 +49,7 @@ type TierCost struct {
 }
 
 // Evaluate is the cost of any assignment of pending members, ordered by role and index, with the members placed before.
-// It counts member by member and looks at no capacity and no limit.
+// It counts member by member and ignores capacity and limits.
 func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (Cost, error) {
 	if err := d.Validate(t); err != nil {
 		return Cost{}, err

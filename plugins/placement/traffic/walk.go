@@ -8,7 +8,7 @@ import (
 )
 
 // rankWalk counts, rank by rank, what a Collective on given nodes carries. The solver counts per domain instead
-// (ring.go); tests hold the two together.
+// (ring.go); tests compare the two.
 //
 // Ranks are GPUs, contiguous within a pod; a pod without GPUs is one rank. An all-reduce along the ring of N ranks sends
 // 2 (N-1)/N M bytes over each edge (Patarasuk and Yuan 2009), so a domain that holds some ranks and not all carries, in
@@ -16,10 +16,10 @@ import (
 //
 //	T_v = c_v * 2 (N-1)/N * M        X_tier = sum over domains v of T_v
 //
-// where c_v is the number of its runs of consecutive ranks, N-1 and 0 being neighbours. A run has two ends: loads are
+// where c_v is the number of its runs of consecutive ranks, N-1 and 0 being neighbors. A run has two ends: loads are
 // counted in ends, of (N-1)/N * M bytes each.
 //
-// A parallel group is a ring of its own, each end of which weighs as much as its axis says (groups.go).
+// A parallel group is a separate ring, each end of which weighs as much as its axis says (groups.go).
 type rankWalk struct {
 	t *tree.Topology
 	// node and island of each rank. Islands are numbered within a node; below 0 is an island that no other rank shares.

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// MaxFit is taken for "as many as you like": a request of nothing fits without end.
+// MaxFit means any number: a request of nothing always fits.
 const MaxFit = 1 << 20
 
 // buckets is the length of a histogram of fits; its last bucket counts all nodes that hold that many or more.
 const buckets = 33
 
-// Shape is how many pods of one request fit, on each node and summed over domains. It is kept right as nodes change,
+// Shape is how many pods of one request fit, on each node and summed over domains. It is updated as nodes change,
 // so that planning a job like an earlier one needs no walk over all nodes.
 type Shape struct {
 	request []int64
@@ -108,7 +108,7 @@ func Fits(free, request []int64) int32 {
 		if free[r] < amount {
 			return 0
 		}
-		if amount > math.MaxInt64/MaxFit || free[r] < count*amount { // no division where a product tells
+		if amount > math.MaxInt64/MaxFit || free[r] < count*amount { // no division where a product suffices
 			count = min(count, free[r]/amount)
 		}
 	}
@@ -267,7 +267,7 @@ func (a *Sums) Close() {
 	a.t.Return(a.number)
 }
 
-// Return takes back what Borrow gave.
+// Return returns what Borrow gave.
 func (t *Topology) Return(numbers []int32) { t.numbers = numbers }
 
 // Index returns the position in Domains and Values of a domain that something was added to.

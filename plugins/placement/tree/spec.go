@@ -26,7 +26,7 @@ type NodeSpec struct {
 	Name string
 	// Domains that the node is in, one for each tier above the node, nearest first. A domain is named by its whole path:
 	// equal rack names in two blocks are two racks. "" means that this tier is not known: the node, or the domain below,
-	// is then a domain of its own.
+	// is then a separate domain.
 	Domains []string
 	// Free amounts, one for each resource, in whole units of the caller's choice. Below 0 counts as 0.
 	Free []int64
@@ -66,7 +66,7 @@ func (s *Spec) check() error {
 	}
 	for i, name := range s.Resources {
 		if name == "" || slices.Contains(s.Resources[:i], name) {
-			return fmt.Errorf("resource %q: names must be there, and differ", name)
+			return fmt.Errorf("resource %q: names must be set and unique", name)
 		}
 	}
 	for _, name := range s.Accelerators {
@@ -151,7 +151,7 @@ func (s *Spec) gpus(amounts []int64) int64 {
 // The two tiers that every topology has. Those above are its own: racks, blocks and so on, up to the root, which has no
 // uplink and is no tier.
 const (
-	// IslandTier are sets of a node's GPUs that are joined by NVLink or the like.
+	// IslandTier are sets of a node's GPUs that are joined by NVLink or similar links.
 	IslandTier = 0
 	// NodeTier are the nodes.
 	NodeTier = 1
@@ -159,7 +159,7 @@ const (
 
 // Tier is one level of the tree: all domains that are equally far from the root.
 type Tier struct {
-	// Name is for people, in the singular: "rack".
+	// Name is for users, in the singular: "rack".
 	Name string
 	// Weight of one byte that crosses the border of a domain of this tier, relative to other tiers; 0 or more.
 	Weight float64
@@ -168,7 +168,7 @@ type Tier struct {
 }
 
 // DefaultTiers are island and node, and then a tier for each name, nearest first. Weights grow fourfold from tier to
-// tier, 1 at the node; bandwidths are left alone.
+// tier, 1 at the node; bandwidths are 0.
 func DefaultTiers(above ...string) []Tier {
 	tiers := []Tier{{Name: "island", Weight: 0.25}, {Name: "node", Weight: 1}}
 	for _, name := range above {

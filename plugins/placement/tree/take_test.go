@@ -79,7 +79,7 @@ func TestTakeAndGive(t *testing.T) {
 func TestTakeFromANodeThatIsOneIsland(t *testing.T) {
 	topology := usageCluster(t)
 	claim, err := topology.Take(1, []int64{0, 2})
-	require.NoError(t, err, "nothing is asked of what is below 0")
+	require.NoError(t, err, "negative free amounts satisfy an empty request")
 	require.Equal(t, tree.Claim{Node: 1, Amounts: []int64{0, 2}}, claim)
 	require.Equal(t, []int64{-2, 0}, topology.Free(1))
 	require.Equal(t, []int64{8, 4}, topology.Free(3))
@@ -91,9 +91,9 @@ func TestTakeFromANodeThatIsOneIsland(t *testing.T) {
 func TestTakeRefuses(t *testing.T) {
 	for want, request := range map[string][]int64{
 		"claim node n1: 1 amounts, want one for each of the 2 resources": {1},
-		"claim node n1: 9 cpu asked for, 8 free":                         {9, 0},
-		"claim node n1: 5 gpu asked for, 4 free":                         {1, 5},
-		"claim node n1: -1 cpu asked for, 8 free":                        {-1, 0},
+		"claim node n1: 9 cpu requested, 8 free":                         {9, 0},
+		"claim node n1: 5 gpu requested, 4 free":                         {1, 5},
+		"claim node n1: -1 cpu requested, 8 free":                        {-1, 0},
 	} {
 		topology := usageCluster(t)
 		free, islands := everything(topology)

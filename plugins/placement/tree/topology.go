@@ -54,7 +54,7 @@ type Topology struct {
 	open    int // how many changes may still be undone together: nested Begins
 }
 
-// New builds the tree. It takes nothing of the spec: the caller may change it afterwards.
+// New builds the tree. It keeps nothing of the spec: the caller may change it afterwards.
 func New(spec Spec) (*Topology, error) {
 	if err := spec.check(); err != nil {
 		return nil, fmt.Errorf("read the topology: %w", err)
@@ -114,7 +114,7 @@ func inTreeOrder(specs []NodeSpec) []placed {
 func (t *Topology) grow(nodes []placed) {
 	top := len(t.tiers) // the root's tier
 	count := DomainID(0)
-	t.first = append(t.first, 0, 0) // islands are no domains of their own
+	t.first = append(t.first, 0, 0) // islands are not domains
 	var below []DomainID            // domain of each node at the tier below
 	for tier := NodeTier; tier <= top; tier++ {
 		t.first[tier] = count
@@ -332,7 +332,7 @@ func (t *Topology) Take(node NodeID, amounts []int64) (Claim, error) {
 	}
 	for r, amount := range amounts {
 		if amount > 0 && amount > free[r] || amount < 0 {
-			return Claim{}, fmt.Errorf("claim node %s: %d %s asked for, %d free", t.NodeName(node), amount, t.resources[r], free[r])
+			return Claim{}, fmt.Errorf("claim node %s: %d %s requested, %d free", t.NodeName(node), amount, t.resources[r], free[r])
 		}
 	}
 	t.record(node)
@@ -361,7 +361,7 @@ func (t *Topology) setFree(node NodeID, free []int64) {
 	t.index.update(node)
 }
 
-// Begin opens a set of changes that Rollback takes back. Sets nest.
+// Begin opens a set of changes that Rollback undoes. Sets nest.
 func (t *Topology) Begin() (mark int) {
 	t.open++
 	return len(t.journal)

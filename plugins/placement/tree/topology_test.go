@@ -126,7 +126,7 @@ func TestATopologyWithoutRacks(t *testing.T) {
 	require.Zero(t, topology.FreeGPUs(topology.Root()), "without accelerators there are none")
 }
 
-func TestATopologyTakesNothingOfItsSpec(t *testing.T) {
+func TestATopologyKeepsNothingOfItsSpec(t *testing.T) {
 	spec := treeSpec()
 	topology := built(t, spec)
 	spec.Resources[0], spec.Tiers[0].Name, spec.Nodes[0].Name, spec.Nodes[0].Free[1] = "x", "x", "x", 99

@@ -49,14 +49,14 @@ func (r *Reader) Each(see func(*auditv1.Event)) error {
 		if err := json.Unmarshal(r.part, entry); err != nil {
 			return fmt.Errorf("read the audit log %s: %w", r.file.Name(), err)
 		}
-		r.part = nil // a raw request body of the entry may lie in it
+		r.part = nil // the entry's raw request body may refer to it
 		if entry.Stage == auditv1.StageResponseComplete {
 			see(entry)
 		}
 	}
 }
 
-// What is the verb and the resource of an entry, such as "update paddlejobs/status"; empty where no resource was asked for.
+// What returns the verb and the resource of an entry, such as "update paddlejobs/status"; empty where no resource was asked for.
 func What(e *auditv1.Event) string {
 	if e.ObjectRef == nil {
 		return ""

@@ -30,7 +30,7 @@ const controllerUser = "system:serviceaccount:paddle-system:paddle-controller-ma
 const (
 	KindPaddle  = "PaddleJob"
 	kindVolcano = "Volcano Job"
-	// kindBare has pods that wait for nobody: without the status of an init container the simulated kubelets write a third less.
+	// kindBare has pods that do not wait: without the status of an init container the simulated kubelets write a third less.
 	kindBare = "Volcano Job without start barrier"
 )
 
@@ -50,7 +50,7 @@ type JobSettings struct {
 	Patience time.Duration
 }
 
-// DefaultJobs are what the bars are for.
+// DefaultJobs returns what the bars are for.
 func DefaultJobs() JobSettings {
 	return JobSettings{Jobs: barJobs, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute}
 }
@@ -90,12 +90,12 @@ type JobRound struct {
 	AllRunning float64 `json:"all_running_s"`
 	// Ended is how many pods had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Ended int `json:"ended_before_ready,omitempty"`
-	// Running is how many pods ran by then, and Requests what everybody had written: whether rounds did the same work until then.
+	// Running is how many pods ran by then, and Requests the writes of all users: rounds are comparable if both are equal.
 	Running  int            `json:"running_when_ready"`
 	Requests map[string]int `json:"writes_until_ready"`
 	// Processes are what each has used until then, by name.
 	Processes map[string]usage.Process `json:"processes"`
-	// Of the last round of PaddleJobs, which goes on until every job is Completed: when that was, the controller's peak of
+	// Of the last round of PaddleJobs, which lasts until every job is Completed: when that was, the controller's peak of
 	// resident memory, what it wrote, by verb and resource, and its Events.
 	Completed float64        `json:"completed_s,omitempty"`
 	RSS       float64        `json:"controller_rss_mib,omitempty"`
@@ -105,8 +105,8 @@ type JobRound struct {
 	WritesBy map[string]int `json:"writes_by,omitempty"`
 }
 
-// Round runs one in a sandbox of its own. All kinds have the same: our scheduler, and our controller, which has nothing to do
-// for Volcano Jobs. A whole round goes on until every job is Completed, and what the controller wrote is counted.
+// Round runs one round in a new sandbox. All kinds have paddle-scheduler and paddlejob-controller, which has nothing to do for
+// Volcano Jobs. A whole round lasts until every job is Completed, and the controller's writes are counted.
 func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progress io.Writer) (r JobRound, err error) {
 	at, err := (&Settings{Folder: s.Folder, Patience: s.Patience}).start(ctx, s.Nodes, progress)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 	if err := at.StartComponent(sandbox.Scheduler); err != nil {
 		return r, err
 	}
-	at.story = times.New(load.Namespace)
-	at.story.Watch(controllerUser)
+	at.history = times.New(load.Namespace)
+	at.history.Watch(controllerUser)
 	mark, err := usage.Begin(at.Plane)
 	if err != nil {
 		return r, err
@@ -130,24 +130,24 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 	if err := l.Submit(ctx, at.Plane); err != nil {
 		return r, err
 	}
-	if err := at.until(ctx, "created", l.Pods(), func() int { return at.story.Created }); err != nil {
+	if err := at.until(ctx, "created", l.Pods(), func() int { return at.history.Created }); err != nil {
 		return r, err
 	}
 	r = JobRound{Kind: kind, Created: time.Since(begin).Seconds()}
 	known := func() int {
 		if kind == KindPaddle {
-			return min(at.story.Addressed, PodsOfJob*at.story.Environments)
+			return min(at.history.Addressed, PodsOfJob*at.history.Environments)
 		}
-		return at.story.Addressed
+		return at.history.Addressed
 	}
 	if err := at.until(ctx, "known to their peers", l.Pods(), known); err != nil {
 		return r, err
 	}
-	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.story.Ended, at.story.Running, written(at.story.Calls())
+	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.history.Ended, at.history.Running, written(at.history.Calls())
 	if r.Processes, err = mark.Since(at.Plane); err != nil {
 		return r, err
 	}
-	if err := at.until(ctx, "that have been Running", l.Pods(), func() int { return at.story.Running }); err != nil {
+	if err := at.until(ctx, "that have been Running", l.Pods(), func() int { return at.history.Running }); err != nil {
 		return r, err
 	}
 	if r.AllRunning = time.Since(begin).Seconds(); !whole {
@@ -157,10 +157,10 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 		return r, err
 	}
 	r.Completed = time.Since(begin).Seconds()
-	if err := at.log.Each(at.story.See); err != nil {
+	if err := at.log.Each(at.history.See); err != nil {
 		return r, err
 	}
-	calls := at.story.Calls()
+	calls := at.history.Calls()
 	r.WritesBy = map[string]int{}
 	for user, of := range calls {
 		r.WritesBy[user] = sumOf(written(times.Calls{user: of}))
@@ -206,7 +206,7 @@ func (s *JobSettings) completed(ctx context.Context, at *site) error {
 	return errors.Join(err, listed, failed)
 }
 
-// written are the writes among calls, of everybody.
+// written returns the writes of all users in calls.
 func written(calls times.Calls) map[string]int {
 	writes := map[string]int{}
 	for _, of := range calls {
@@ -220,7 +220,7 @@ func written(calls times.Calls) map[string]int {
 	return writes
 }
 
-// Bars of PaddleJobs beside equal Volcano Jobs.
+// Bars of PaddleJobs compared with equal Volcano Jobs.
 const (
 	barJobs   = 1000
 	ratioBar  = 1.3
@@ -253,7 +253,7 @@ type JobReport struct {
 	Bars    []bars.Bar     `json:"bars"`
 }
 
-// turns are the kinds of the rounds in their order. The two kinds that are compared go first in turn; the third, which no bar
+// turns returns the kinds of the rounds in their order. The two kinds that are compared go first in turn; the third, which no bar
 // is about, has one round.
 func (s *JobSettings) turns() []string {
 	kinds := []string{kindBare}
@@ -314,7 +314,7 @@ func (s *JobSettings) report(rounds []JobRound) *JobReport {
 	return r
 }
 
-// ProcessorSeconds are what each process has used until the pods knew their peers, by process and kind, of each round: where
+// ProcessorSeconds returns what each process has used until the pods knew their peers, by process and kind, of each round: where
 // the machine's processors are all busy, the time is made of it.
 func (r *JobReport) ProcessorSeconds() map[string]map[string][]float64 {
 	used := map[string]map[string][]float64{}

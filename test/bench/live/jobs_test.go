@@ -45,7 +45,7 @@ func TestJobReport(t *testing.T) {
 	require.Equal(t, []float64{4, 5}, []float64{r.PaddleJobRate, r.VolcanoJobRate}, "of 100 pods")
 	results := func(r *JobReport) (all []string) {
 		for _, bar := range r.Bars {
-			all = append(all, bar.Verdict())
+			all = append(all, bar.Result())
 		}
 		return all
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// A slice of everything: all forms, all schedulers, gangs and single pods, on a control plane of its own.
+// A slice of everything: all forms, all schedulers, gangs and single pods, on a separate control plane.
 func TestRun(t *testing.T) {
 	live.SkipUnlessAll(t)
 	s := Default()
@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			require.Equal(t, c.Form != load.PodGroups, turn.Running > 0, "%s: %s", c, who)
 			require.Contains(t, turn.Processes, sandbox.APIServer)
 			require.Contains(t, turn.Processes, usage.Self)
-			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "bystanders are there for jobs only")
+			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "kwok runs for jobs only")
 			if component := binders[who].component; component != "" {
 				require.Positive(t, turn.Processes[component].Peak)
 			}

@@ -38,20 +38,20 @@ const (
 	period = time.Second
 )
 
-// prompt has a full rack change hands so many times.
+// prompt measures how soon a waiting gang is bound after another one in a full rack was deleted.
 func (p *player) prompt(ctx context.Context, nodes int, who string, samples int) (result Prompt, err error) {
-	if err := p.hush(true); err != nil {
+	if err := p.stopIdle(true); err != nil {
 		return Prompt{}, err
 	}
 	l := load.Load{
 		Form: load.PodGroups, Gang: promptGang, Scheduler: binders[who].pods, Nodes: map[string]string{sandbox.LabelRack: promptRack},
 	}
-	room := p.gpus(promptRack) / promptGang
-	if room == 0 {
+	fits := p.gpus(promptRack) / promptGang
+	if fits == 0 {
 		return Prompt{}, fmt.Errorf("rack %s holds no gang of %d: a larger cluster is needed", promptRack, promptGang)
 	}
-	l.Gangs = room + promptWait
-	p.story = times.New(load.Namespace)
+	l.Gangs = fits + promptWait
+	p.history = times.New(load.Namespace)
 	if err := l.Submit(ctx, p.Plane); err != nil {
 		return Prompt{}, err
 	}
@@ -63,7 +63,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	if err != nil {
 		return Prompt{}, err
 	}
-	if err := p.until(ctx, "bound", room*promptGang, func() int { return p.story.Bound }); err != nil {
+	if err := p.until(ctx, "bound", fits*promptGang, func() int { return p.history.Bound }); err != nil {
 		return Prompt{}, err
 	}
 	before, err := p.sessions(ctx, binders[who].component)
@@ -99,11 +99,11 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 		if err := pause(ctx, time.Duration(part*float64(period))); err != nil {
 			return nil, err
 		}
-		holder, want := holders[0], p.story.Bound+l.Gang
+		holder, want := holders[0], p.history.Bound+l.Gang
 		if err := l.Withdraw(ctx, p.Plane, holder); err != nil {
 			return nil, err
 		}
-		if err := p.until(ctx, "bound", want, func() int { return p.story.Bound }); err != nil {
+		if err := p.until(ctx, "bound", want, func() int { return p.history.Bound }); err != nil {
 			return nil, err
 		}
 		takers := p.newlyPlaced(l, next, known)
@@ -111,7 +111,7 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 			return nil, fmt.Errorf("%d gangs are placed whole where one had gone", len(takers))
 		}
 		holders = append(holders[1:], takers...)
-		waits = append(waits, p.story.Placed(l.Name(takers[0])).Sub(p.story.Freed(l.Name(holder))).Seconds())
+		waits = append(waits, p.history.Placed(l.Name(takers[0])).Sub(p.history.Freed(l.Name(holder))).Seconds())
 		one := l
 		one.First, one.Gangs = next, 1
 		if err := one.Submit(ctx, p.Plane); err != nil {
@@ -122,20 +122,20 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 	return waits, nil
 }
 
-// newlyPlaced are the gangs below end that are placed and were not known, in the order in which they were; then they are.
+// newlyPlaced returns the gangs below end that are placed and were not known, in the order in which they were; then they are.
 func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
 	var found []int
 	for i := l.First; i < end; i++ {
-		if !known[i] && !p.story.Placed(l.Name(i)).IsZero() {
+		if !known[i] && !p.history.Placed(l.Name(i)).IsZero() {
 			known[i] = true
 			found = append(found, i)
 		}
 	}
-	slices.SortFunc(found, func(a, b int) int { return p.story.Placed(l.Name(a)).Compare(p.story.Placed(l.Name(b))) })
+	slices.SortFunc(found, func(a, b int) int { return p.history.Placed(l.Name(a)).Compare(p.history.Placed(l.Name(b))) })
 	return found
 }
 
-// gpus are how many a rack has.
+// gpus returns how many a rack has.
 func (at *site) gpus(rack string) (sum int) {
 	for _, node := range at.cluster.Nodes() {
 		if node.Labels[sandbox.LabelRack] == rack {

@@ -58,24 +58,24 @@ func (p *Prompt) judge() []bars.Bar {
 // judge compares with what was asked for. The scheduler's start and its reading of the cluster are in its rate, and not in
 // the limit's.
 func (c *Case) judge() []bars.Bar {
-	ours := c.Rates[Paddle]
-	if c.Nodes != barNodes || c.Gang != barGang || c.Form != barOfForm || ours == 0 {
+	paddle := c.Rates[Paddle]
+	if c.Nodes != barNodes || c.Gang != barGang || c.Form != barOfForm || paddle == 0 {
 		return nil
 	}
 	var judged []bars.Bar
 	name := fmt.Sprintf("live: %d nodes, %d pods in gangs of %d, scheduler alone: pods bound per second by ", c.Nodes, c.Pods, c.Gang)
 	if stock := c.Rates[Stock]; stock > 0 {
-		judged = append(judged, bars.Least(name+"stock's", ours/stock, stockBar))
+		judged = append(judged, bars.Least(name+"stock's", paddle/stock, stockBar))
 	}
 	if limit := c.Rates[Limit]; limit > 0 {
-		judged = append(judged, bars.Least(name+"the limit's", ours/limit, limitBar))
+		judged = append(judged, bars.Least(name+"the limit's", paddle/limit, limitBar))
 	}
 	return bars.OfSlice(c.Pods >= barPods, judged...)
 }
 
 func (r *Report) write() error { return result.Write(r.Settings.Folder, file, r) }
 
-// Tell sums up cases with the turns that somebody else took, and writes live.json.
+// Tell sums up cases whose turns another program took, and writes live.json.
 func Tell(s Settings, cases []Case) error {
 	r := newReport(s)
 	for _, c := range cases {

@@ -103,7 +103,7 @@ func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report
 	return nil
 }
 
-// prompted are the schedulers that have a place change hands: those that know gangs.
+// prompted returns the schedulers that have a place change hands: those that know gangs.
 func (s *Settings) prompted() []string {
 	return slices.DeleteFunc([]string{Stock, Paddle}, func(who string) bool {
 		return s.Takeovers == 0 || !slices.Contains(s.Schedulers, who)
@@ -126,7 +126,7 @@ func (s *Settings) rounds(ctx context.Context, p *player, c *Case) error {
 	return nil
 }
 
-// earlier is what an earlier run measured: all of live.json if it shall be kept and there is one, else nothing. What was
+// earlier returns what an earlier run measured: all of live.json if it shall be kept and there is one, else nothing. What was
 // measured otherwise is an error. Scale and rounds may differ: each case says what it is of, and has its turns.
 func (s *Settings) earlier() (*Report, error) {
 	r := &Report{}

@@ -30,7 +30,7 @@ type Settings struct {
 	// Takeovers are how often a place changes hands, in each cluster, to see how soon a gang that waits is bound; 0 means
 	// that this is left out.
 	Takeovers int `json:"takeovers"`
-	// SchedulerArgs are added to those of our scheduler.
+	// SchedulerArgs are added to those of paddle-scheduler.
 	SchedulerArgs []string `json:"scheduler_args"`
 	// Keep has what the folder's live.json holds not measured again.
 	Keep bool `json:"-"`
@@ -40,7 +40,7 @@ type Settings struct {
 	Patience time.Duration `json:"-"`
 }
 
-// Default is every form, scheduler and cluster size, scaled to two cores.
+// Default returns every form, scheduler and cluster size, scaled to two cores.
 func Default() Settings {
 	return Settings{
 		Nodes: []int{500, 1000, 5000}, Gangs: []string{"10000x1", "500x20", "20x500", "1x5000"}, Scale: 0.4, Forms: load.Forms(),
@@ -78,7 +78,7 @@ func (s *Settings) check() error {
 	return err
 }
 
-// Cases are what these settings ask for. Where the sandbox is not the cluster they are measured by somebody else (test/kind).
+// Cases returns what these settings ask for. Where the sandbox is not the cluster another program measures them (test/kind).
 func (s Settings) Cases() ([]Case, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s Settings) Cases() ([]Case, error) {
 	return s.cases()
 }
 
-// cases are what is measured, in this order: all of a cluster together.
+// cases returns what is measured, in this order: all of a cluster together.
 func (s *Settings) cases() ([]Case, error) {
 	var cases []Case
 	for _, nodes := range s.Nodes {
@@ -143,7 +143,7 @@ func (c Case) String() string {
 	return fmt.Sprintf("%d nodes, %dx%d as %s", c.Nodes, c.Gangs, c.Gang, c.Form)
 }
 
-// load is what is submitted for one binder.
+// load returns what is submitted for one binder.
 func (c Case) load(who string, series int) load.Load {
 	return load.Load{Form: c.Form, Gangs: c.Gangs, Gang: c.Gang, Scheduler: binders[who].pods, Series: series}
 }

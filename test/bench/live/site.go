@@ -19,8 +19,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// policy has the API server write down every request, with the bodies of those that are read or made again. Leases are
-// renewed whoever schedules.
+// policy has the API server log every request, with the bodies of those that are read or repeated. Leases are left out, because
+// every scheduler renews them.
 const policy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -38,8 +38,8 @@ rules:
 - level: Metadata
 `
 
-// bystanders have nothing to do where a scheduler is alone: nodes are there and ready, and so are the pods.
-var bystanders = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
+// idle are the components without work where a scheduler is alone: nodes are ready, and the pods exist.
+var idle = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
 
 // site is a sandbox on which turns are taken, no scheduler of which runs between them.
 type site struct {
@@ -47,9 +47,9 @@ type site struct {
 	cluster *sandbox.Topology
 	folder  string
 	log     *audit.Reader
-	// story is that of the turn.
-	story *times.Story
-	// quiet says that the bystanders do not run.
+	// history is what happened to the pods of the turn.
+	history *times.History
+	// quiet says that the idle components do not run.
 	quiet    bool
 	patience time.Duration
 	progress io.Writer
@@ -107,13 +107,13 @@ func (at *site) stop(keep bool) error {
 	return errors.Join(errs...)
 }
 
-// hush ends the bystanders, or starts them again.
-func (at *site) hush(quiet bool) error {
+// stopIdle stops the idle components, or starts them again.
+func (at *site) stopIdle(quiet bool) error {
 	if at.quiet == quiet {
 		return nil
 	}
 	at.quiet = quiet
-	for _, name := range bystanders {
+	for _, name := range idle {
 		var err error
 		if quiet {
 			err = at.Kill(name, syscall.SIGTERM)
@@ -127,8 +127,8 @@ func (at *site) hush(quiet bool) error {
 	return nil
 }
 
-// until reads the audit log until so many pods are as wanted.
+// until reads the audit log until count returns want or more.
 func (at *site) until(ctx context.Context, what string, want int, count func() int) error {
-	w := times.Waiter{Read: func() error { return at.log.Each(at.story.See) }, Failed: at.Failed(), Patience: at.patience}
+	w := times.Waiter{Read: func() error { return at.log.Each(at.history.See) }, Failed: at.Failed(), Patience: at.patience}
 	return w.Until(ctx, what, want, count)
 }

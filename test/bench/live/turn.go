@@ -42,9 +42,9 @@ type player struct {
 	series int
 }
 
-// take has one binder bind a case, and leaves nothing behind.
+// take has one binder bind a case, and removes the load.
 func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
-	if err := p.hush(c.Form == load.PodGroups); err != nil {
+	if err := p.stopIdle(c.Form == load.PodGroups); err != nil {
 		return Turn{}, err
 	}
 	play := p.whole
@@ -59,20 +59,20 @@ func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
 	return turn, load.Clear(ctx, p.Plane)
 }
 
-// alone has all pods there before the binder begins; nobody else has anything to do.
+// alone creates all pods before the binder starts. No other component has work.
 func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
-	p.story = times.New(load.Namespace)
+	p.history = times.New(load.Namespace)
 	if err := c.load(who, 0).Submit(ctx, p.Plane); err != nil { // the limit needs the same names
 		return Turn{}, err
 	}
-	if err := p.until(ctx, "created", c.Pods, func() int { return p.story.Created }); err != nil {
+	if err := p.until(ctx, "created", c.Pods, func() int { return p.history.Created }); err != nil {
 		return Turn{}, err
 	}
 	work, err := p.ready(ctx, who)
 	if err != nil {
 		return Turn{}, err
 	}
-	p.story.Watch(binders[who].user)
+	p.history.Watch(binders[who].user)
 	mark, err := usage.Begin(p.Plane)
 	if err != nil {
 		return Turn{}, err
@@ -81,15 +81,15 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	if err := p.until(ctx, "bound", c.Pods, func() int { return p.story.Bound }); err != nil {
+	if err := p.until(ctx, "bound", c.Pods, func() int { return p.history.Bound }); err != nil {
 		return Turn{}, err
 	}
-	turn, err := p.turn(p.story.Work(), mark)
+	turn, err := p.turn(p.history.Work(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
 	if who == Paddle {
-		if p.bindings, err = limit.Bindings(p.story.Writes()); err != nil {
+		if p.bindings, err = limit.Bindings(p.history.Writes()); err != nil {
 			return Turn{}, err
 		}
 	}
@@ -106,7 +106,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	// One pod goes all the way first, so that everybody is up.
+	// One pod runs first, so that all programs are ready.
 	probe := c
 	probe.Gangs, probe.Gang, probe.Pods = 1, 1, 1
 	var mark usage.Mark
@@ -114,8 +114,8 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 		if err := load.Clear(ctx, p.Plane); err != nil {
 			return Turn{}, err
 		}
-		p.story = times.New(load.Namespace)
-		p.story.Watch(binders[who].user)
+		p.history = times.New(load.Namespace)
+		p.history.Watch(binders[who].user)
 		if mark, err = usage.Begin(p.Plane); err != nil {
 			return Turn{}, err
 		}
@@ -123,20 +123,20 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 		if err := c.load(who, p.series).Submit(ctx, p.Plane); err != nil {
 			return Turn{}, err
 		}
-		if err := p.until(ctx, "running", c.Pods, func() int { return p.story.Running }); err != nil {
+		if err := p.until(ctx, "running", c.Pods, func() int { return p.history.Running }); err != nil {
 			return Turn{}, err
 		}
 	}
-	turn, err := p.turn(p.story.Whole(), mark)
+	turn, err := p.turn(p.history.Whole(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
 	return turn, end()
 }
 
-// turn is what became of a load.
+// turn returns the figures of a load.
 func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
-	turn = Turn{Figures: figures, Calls: p.story.Calls(), Late: p.story.Late()}
+	turn = Turn{Figures: figures, Calls: p.history.Calls(), Late: p.history.Late()}
 	turn.Processes, err = mark.Since(p.Plane)
 	return turn, err
 }
@@ -192,7 +192,7 @@ const (
 	Limit = "limit"
 )
 
-// Schedulers are all of them.
+// Schedulers returns all that bind pods.
 func Schedulers() []string { return []string{Stock, Paddle, Limit, KubeScheduler} }
 
 // binder is how one of them is run.
@@ -211,7 +211,7 @@ var binders = map[string]binder{
 	Limit:         {"", volcanoUser, "volcano"},
 }
 
-// order is whose turn it is in a round of a form. Each round begins with another scheduler; the limit follows the one
+// order returns whose turn it is in a round of a form. Each round begins with another scheduler; the limit follows the one
 // that it repeats. The limit and the scheduler without gangs are for pods that exist: they make no sense for jobs.
 func order(schedulers []string, form string, round int) []string {
 	var groups [][]string

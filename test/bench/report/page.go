@@ -52,7 +52,7 @@ type Spread struct {
 	Rounds                  int
 }
 
-// Spread is the median of the values, the least and the greatest.
+// Spread returns the median of the values, the least and the greatest.
 func (f *Figure) Spread() Spread {
 	values := f.Values
 	s := Spread{Median: stats.Median(values), Rounds: len(values)}
@@ -67,7 +67,7 @@ func (f *Figure) Spread() Spread {
 	return s
 }
 
-// machine tells what was measured on.
+// machine describes the machine that the figures are from.
 func machine(m result.Machine) []Fact {
 	facts := []Fact{{"Go", m.Go + " " + m.OS}, {"processors", fmt.Sprintf("%d × %s", m.CPUs, m.Processor)}}
 	if m.Volcano != "" {
@@ -102,16 +102,15 @@ func (p *Page) bars() (all []bars.Bar) {
 	return all
 }
 
-// Missed is how many bars were, in all sections.
+// Missed returns how many bars were, in all sections.
 func (p *Page) Missed() int { return bars.Missed(p.bars()) }
 
-// Asked is how many bars were judged.
+// Asked returns how many bars were judged.
 func (p *Page) Asked() int { return len(p.bars()) - p.Sliced() }
 
-// Sliced is how many bars were not judged.
+// Sliced returns how many bars were not judged.
 func (p *Page) Sliced() int { return bars.Sliced(p.bars()) }
 
-// joined is a list in words.
 func joined[T any](list []T) string {
 	words := make([]string, len(list))
 	for i, v := range list {

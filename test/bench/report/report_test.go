@@ -35,7 +35,7 @@ func put(t *testing.T, folder, file string, content any) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
-// written is a folder with a report of everything.
+// written returns a folder with a report of everything.
 func written(t *testing.T, seconds ...float64) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -65,8 +65,8 @@ func lived(r *live.Report) *Section {
 	}
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		if ours, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; ours > 0 && stock > 0 {
-			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, ours/stock)
+		if paddle, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; paddle > 0 && stock > 0 {
+			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, paddle/stock)
 		}
 	}
 	s.used(r)
@@ -78,7 +78,7 @@ func lived(r *live.Report) *Section {
 func onKind(r *live.Report) *Section {
 	s := lived(r)
 	s.Title = "On a cluster of kind's: how fast gangs are bound"
-	s.About = "The same load and the same times, but on Kubernetes as kind makes it, with Volcano from its own manifests, our images, and simulated nodes."
+	s.About = "The same load and the same times, but on Kubernetes as kind makes it, with Volcano from its own manifests, the images of this project, and simulated nodes."
 	s.Command = "make kind-up kind-bench"
 	return s
 }
@@ -112,7 +112,7 @@ func (s *Section) prompt(r *live.Report) {
 	}
 }
 
-// rounds are the numbers of rounds that cases had, least first.
+// rounds returns the numbers of rounds that cases had, least first.
 func rounds(cases []live.Case) string {
 	had := map[int]bool{}
 	for i := range cases {
@@ -129,16 +129,16 @@ func rounds(cases []live.Case) string {
 	return strings.Join(text, ", ")
 }
 
-// controller shows what PaddleJobs cost beside raw Volcano Jobs.
+// controller shows what PaddleJobs cost compared with Volcano Jobs.
 func controller(r *live.JobReport) *Section {
 	s := &Section{
-		Title:   "The controller: PaddleJobs beside equal Volcano Jobs",
-		About:   "A real control plane over simulated nodes: from the first create until every pod has an address and every job its environment, and what the controller wrote until all were Completed, from the API server's audit log.",
+		Title:   "The controller: PaddleJobs and equal Volcano Jobs",
+		About:   "A real control plane over simulated nodes: the time from the first create until every pod has an address and every job its environment. The API server's audit log has what the controller wrote until all were Completed.",
 		Command: "make bench-controller", Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times, rates := map[string][]float64{}, map[string][]float64{}
-	writes, everybody := map[string][]float64{}, map[string][]float64{}
+	writes, total := map[string][]float64{}, map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
@@ -148,7 +148,7 @@ func controller(r *live.JobReport) *Section {
 		for _, n := range round.Requests {
 			all += n
 		}
-		everybody[round.Kind] = append(everybody[round.Kind], float64(all)/float64(r.Jobs))
+		total[round.Kind] = append(total[round.Kind], float64(all)/float64(r.Jobs))
 		for write, n := range round.Writes {
 			writes[write] = append(writes[write], float64(n)/float64(r.Jobs))
 		}
@@ -159,7 +159,7 @@ func controller(r *live.JobReport) *Section {
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
 		s.figure("end to end, until Running: "+kind, "pods/s", true, rates[kind]...)
-		s.figure("everybody's writes until then: "+kind, "per job", false, everybody[kind]...)
+		s.figure("everybody's writes until then: "+kind, "per job", false, total[kind]...)
 	}
 	s.figure("time of PaddleJobs by that of Volcano Jobs without a start barrier", "×", false, r.BareRatio)
 	used := r.ProcessorSeconds()
@@ -181,7 +181,7 @@ func controller(r *live.JobReport) *Section {
 func inSessions(r *session.Report) *Section {
 	s := &Section{
 		Title:   "Inside the scheduler: how long a session takes, how good it places",
-		About:   "Whole sessions of Volcano's own scheduler in one process, with stock plugins and with ours, on the same clusters and jobs.",
+		About:   "Whole sessions of Volcano's own scheduler in one process, with the stock plugins and with the plugin paddle, on the same clusters and jobs.",
 		Command: fmt.Sprintf("make bench-session SEED=%d", r.Seed), Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("seed", "%d", r.Seed)

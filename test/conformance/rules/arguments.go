@@ -28,7 +28,7 @@ const (
 	Newest Release = "Paddle 3.1"
 )
 
-// Releases are all that a job may be run with.
+// Releases returns all that a job may be run with.
 func Releases() []Release { return []Release{V22, V23, V24, V25, V26, V30, Newest} }
 
 // parser is an ArgumentParser of which each option takes one value.
@@ -38,13 +38,13 @@ type parser struct {
 	strict bool
 }
 
-// fleetParser is that of distributed/fleet/launch.py, which knows --gpus in Paddle for GPUs alone.
+// fleetParser returns that of distributed/fleet/launch.py, which knows --gpus in Paddle for GPUs alone.
 func fleetParser(release Release) parser {
 	return parser{strict: release == V22, options: strings.Fields("log_dir backend nproc_per_node run_mode gpus selected_gpus xpus selected_xpus ips " +
 		"servers workers heter_workers heter_devices worker_num server_num heter_worker_num http_port elastic_server job_id np scale host force")}
 }
 
-// launchParser is that of distributed/launch/context/args_envs.py.
+// launchParser returns that of distributed/launch/context/args_envs.py.
 func launchParser(release Release) parser {
 	p := parser{options: strings.Fields("master legacy rank log_level nnodes nproc_per_node log_dir run_mode job_id devices host " +
 		"servers trainers trainer_num server_num gloo_port with_gloo max_restart elastic_level elastic_timeout")}
@@ -101,7 +101,7 @@ func (p parser) parse(words []string) (arguments, error) {
 	return arguments{values, unknown, program}, nil
 }
 
-// run is what becomes of the program.
+// run returns how the program ends.
 func (a *arguments) run() error {
 	if !strings.HasSuffix(a.program, ".py") && a.program != "run_check" {
 		return fmt.Errorf("python: can't open file %q", a.program)

@@ -13,8 +13,8 @@ type CTRPod struct {
 	IP     string
 }
 
-// CTRScript concludes what that start script hands to its training program in one pod whose own IP is given: it lists
-// the running pods of the job by their labels, orders their IPs as text, and takes its position for its index.
+// CTRScript returns the role that the start script passes to its training program in the pod with the given IP. The script lists the
+// running pods of the job by their labels, sorts their IPs as text, and uses its position as its index.
 //
 // Source: the example's image runs paddle_k8s and k8s_tools.py; the log in the English article of the seeds shows each
 // of their steps, and PaddleRec's tools/k8s_tools.py is a later copy of them.

@@ -122,7 +122,7 @@ func (c *Command) start(words []string, ownIP, frontEnd string) error {
 	case strings.HasPrefix(program, "python"):
 		c.Direct = true
 	default:
-		return errors.New(program + " reads variables of its own")
+		return errors.New(program + " reads other variables")
 	}
 	return nil
 }

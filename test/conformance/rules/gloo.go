@@ -35,7 +35,7 @@ func PSGloo(env map[string]string, role PSRole) (Gloo, error) {
 }
 
 // CollectiveGloo concludes what a process of collective training does about gloo: the rendezvous is then at the endpoint
-// of rank 0, whatever PADDLE_GLOO_HTTP_ENDPOINT says.
+// of rank 0, and ignores PADDLE_GLOO_HTTP_ENDPOINT.
 func CollectiveGloo(env map[string]string, role CollectiveRole) (Gloo, error) {
 	first, _, _ := strings.Cut(env["PADDLE_TRAINER_ENDPOINTS"], ",")
 	return gloo(env, first, role.Rank == 0)

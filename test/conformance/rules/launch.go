@@ -15,13 +15,13 @@ const ByArrival = -1
 
 // Launcher is what `python -m paddle.distributed.launch`, or fleetrun, concludes on one node.
 type Launcher struct {
-	// Host is the node's own address, which the other nodes are told.
+	// Host is the node's own address, which the launcher sends to the other nodes.
 	Host string
-	// Nodes is the number of nodes that it waits for. With fewer than 2 it waits for nobody and needs no master.
+	// Nodes is the number of nodes that it waits for. With fewer than 2 it does not wait and needs no master.
 	Nodes int
 	// Rank is the node's rank, or ByArrival.
 	Rank int
-	// Master is the endpoint at which the nodes meet; empty where the node makes one up that nobody else knows.
+	// Master is the endpoint at which the nodes meet; empty where the node chooses one that the other nodes do not know.
 	Master string
 	// StartsMaster reports whether this node listens there.
 	StartsMaster bool
@@ -29,7 +29,7 @@ type Launcher struct {
 	Servers, Trainers []string
 	// PS reports that this is parameter-server training.
 	PS bool
-	// Gloo is where the first server is told to serve gloo's rendezvous, empty where gloo is off.
+	// Gloo is the address at which the first server is to serve gloo's rendezvous, empty where gloo is off.
 	Gloo string
 	// Direct reports that it starts the program once, with the variables as they are, as V22 does with servers.
 	Direct bool
@@ -80,7 +80,7 @@ func (l *Launcher) read(env, args map[string]string, release Release) (err error
 			return err
 		}
 	}
-	// The launcher tells an address from a short name by its dot.
+	// To the launcher a name with a dot is an address, and one without is a short name.
 	if strings.Contains(args["host"], ".") {
 		l.Host = args["host"]
 	}
@@ -177,7 +177,7 @@ func (l *Launcher) readCloud(env map[string]string, release Release, words []str
 		return slices.ContainsFunc(names, func(name string) bool { _, ok := args.values[name]; return ok })
 	}
 	if given("heter_worker_num", "heter_workers", "heter_devices") {
-		return errors.New("the launcher starts the processes of --servers, --workers and --heter_workers that are at its own address, whatever the variables are")
+		return errors.New("the launcher starts the processes of --servers, --workers and --heter_workers that are at its own address, and ignores the variables")
 	}
 	if given("worker_num", "server_num", "servers", "workers", "http_port") || args.values["run_mode"] == "ps" {
 		// The lists are not read.
@@ -218,7 +218,7 @@ func (l *Launcher) readHosts(env map[string]string) (err error) {
 
 // ElasticLauncher is what `python -m paddle.distributed.launch` concludes on one node of elastic training.
 type ElasticLauncher struct {
-	// Host is the node's own address, which the others are told.
+	// Host is the node's own address, which the launcher sends to the other nodes.
 	Host string
 	// Etcd is where it looks for its etcd.
 	Etcd string

@@ -43,9 +43,9 @@ type player struct {
 	patience  time.Duration
 
 	log *audit.Reader
-	// story is that of the turn, series the number of the load.
-	story  *times.Story
-	series int
+	// history is what happened to the pods of the turn, series the number of the load.
+	history *times.History
+	series  int
 }
 
 func check(s bench.Settings) error {
@@ -151,33 +151,34 @@ func (p *player) take(ctx context.Context, c bench.Case, scheduler string) (benc
 		if err := p.submit(ctx, c); err != nil {
 			return bench.Turn{}, err
 		}
-		if err := p.until(ctx, "running", c.Pods, func() int { return p.story.Running }); err != nil {
+		if err := p.until(ctx, "running", c.Pods, func() int { return p.history.Running }); err != nil {
 			return bench.Turn{}, err
 		}
 	}
-	turn := bench.Turn{Scheduler: scheduler, Figures: p.story.Whole(), Calls: p.story.Calls(), Late: p.story.Late()}
+	turn := bench.Turn{Scheduler: scheduler, Figures: p.history.Whole(), Calls: p.history.Calls(), Late: p.history.Late()}
 	if err := p.stop(ctx); err != nil {
 		return bench.Turn{}, err
 	}
 	return turn, load.Clear(ctx, p.Plane)
 }
 
-// submit begins a story. No name is used twice: controllers wait before they create again what has just been deleted.
+// submit starts a new history and creates the load. No name is used twice: controllers wait before they create an object again that
+// was just deleted.
 func (p *player) submit(ctx context.Context, c bench.Case) error {
-	if err := p.read(); err != nil { // what was before is of no story
+	if err := p.read(); err != nil { // earlier requests belong to no history
 		return err
 	}
-	p.story = times.New(load.Namespace)
-	p.story.Watch(user)
+	p.history = times.New(load.Namespace)
+	p.history.Watch(user)
 	p.series++
 	return load.Load{Form: c.Form, Gangs: c.Gangs, Gang: c.Gang, Scheduler: schedulerName, Series: p.series}.Submit(ctx, p.Plane)
 }
 
 func (p *player) read() error {
-	if p.story == nil {
-		p.story = times.New(load.Namespace)
+	if p.history == nil {
+		p.history = times.New(load.Namespace)
 	}
-	return p.log.Each(p.story.See)
+	return p.log.Each(p.history.See)
 }
 
 // until reads the audit log until the wanted number of pods is reached.

@@ -30,7 +30,7 @@ func TestUntilReadsTheAuditLog(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reader.Close()) })
 	p := &player{log: reader, patience: time.Millisecond}
-	count := func() int { return p.story.Created }
+	count := func() int { return p.history.Created }
 	require.NoError(t, p.until(t.Context(), "created", 1, count))
 	require.EqualError(t, p.until(t.Context(), "created", 2, count),
 		"wait for pods to be created: nothing has happened for 1ms; 1 of 2 are")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package baselines places jobs as plain schedulers do, to compare with; nothing of the product's planner is called.
+// Package baselines places jobs as other schedulers do, for comparison. It calls no code of the planner.
 package baselines
 
 import (
@@ -14,14 +14,14 @@ import (
 // Baseline is one way to place a job pod by pod: roles in their order (servers first), members by index.
 type Baseline struct {
 	Name string
-	// choose starts a job; next then says on which of the nodes with room the next pod of a role goes, and is told so.
+	// start returns the chooser of one job.
 	start func(in *instances.Loaded, free [][]int64, rng *rand.Rand) chooser
 }
 
-// chooser picks one of some nodes, never none, in the order of the tree.
+// chooser returns one of the feasible nodes for the next pod of a role. There is at least one, and they are in the order of the tree.
 type chooser func(role int, nodes []int) int
 
-// All baselines.
+// All returns all baselines.
 func All() []Baseline {
 	return []Baseline{
 		{"random fitting node", random},
@@ -31,7 +31,7 @@ func All() []Baseline {
 	}
 }
 
-// Place a job; ok is false if some pod found no room, as no pod is moved again.
+// Place places a job; ok is false if a pod fits no node, because no placed pod is moved.
 func (b Baseline) Place(in *instances.Loaded, rng *rand.Rand) (plan []placement.Assignment, ok bool) {
 	free := make([][]int64, in.Topology.Nodes())
 	for n := range free {
@@ -82,7 +82,7 @@ func byAllocation(in *instances.Loaded, free [][]int64, sign float64) chooser {
 	}
 }
 
-// best is the node of the least cost, then of the least name.
+// best returns the node of the least cost, then of the least name.
 func best(in *instances.Loaded, nodes []int, cost func(n int) float64) int {
 	chosen, least := -1, 0.0
 	for _, n := range nodes {
@@ -94,7 +94,7 @@ func best(in *instances.Loaded, nodes []int, cost func(n int) float64) int {
 	return chosen
 }
 
-// Renumbered is the same plan with the members of each role in index order along the tree.
+// Renumbered returns the same plan with the members of each role in index order along the tree.
 func Renumbered(plan []placement.Assignment) []placement.Assignment {
 	renumbered := slices.Clone(plan)
 	for lo := 0; lo < len(plan); {

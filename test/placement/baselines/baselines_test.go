@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
-// racks of nodes of 8 cpus and GPUs, with so many free.
+// racks of nodes of 8 cpus and GPUs, with the numbers that are free.
 //
 //	rack a:  n0 3 free   n1 8 free      rack b:  n2 2 free   n3 4 free
 func racks(t *testing.T) *instances.Loaded {
@@ -44,9 +44,9 @@ func TestPlace(t *testing.T) {
 		{"most allocated node first", instances.Ring(5, gpu), []placement.NodeID{2, 2, 0, 0, 0}},
 		// n1 is the emptiest until 4 are left, as on n3; then the lower name.
 		{"spread", instances.Ring(6, gpu), []placement.NodeID{1, 1, 1, 1, 1, 3}},
-		// The first of equal nodes, then as near as there is room: three on n0, then n1 in its rack.
+		// The first of equal nodes, then the nearest that fits: three on n0, then n1 in its rack.
 		{"greedy by cost", instances.Ring(5, gpu), []placement.NodeID{0, 0, 0, 1, 1}},
-		// Servers see no workers yet; workers go to the servers while there is room.
+		// Servers see no workers yet; workers go to the servers while they fit.
 		{"greedy by cost", instances.Servers(2, 3, []int64{1, 0, 0}, []int64{1, 0, 0}), []placement.NodeID{0, 0, 0, 1, 1}},
 	}
 	for _, c := range cases {
@@ -79,7 +79,7 @@ func nodes(plan []placement.Assignment) []placement.NodeID {
 	return nodes
 }
 
-func TestNoRoom(t *testing.T) {
+func TestNoCapacity(t *testing.T) {
 	for _, b := range baselines.All() {
 		in := racks(t)
 		in.Demand = instances.Ring(18, []int64{1, 0, 1}) // 17 GPUs are free

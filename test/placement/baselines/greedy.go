@@ -61,7 +61,7 @@ func greedyServers(in *instances.Loaded, tree *tree) chooser {
 	}
 }
 
-// edge is the price of one edge of a ring between two nodes, which is one between two islands too.
+// edge returns the price of one edge of a ring between two nodes, which is one between two islands too.
 func (t *tree) edge(a, b int) (price float64) {
 	if a != b {
 		price = t.price[placement.IslandTier]

@@ -33,8 +33,8 @@ func Layered(in *instances.Loaded, layers []int) []placement.Assignment {
 	return l.plan
 }
 
-// Segments places as KAI does with segments: in the tightest domain of the lowest tier that holds all, each so many consecutive pods go
-// to the tightest rack that holds them.
+// Segments places as KAI does with segments: in the tightest domain of the lowest tier that holds all, each segment of
+// size consecutive pods goes to the tightest rack that holds it.
 func Segments(in *instances.Loaded, size int) []placement.Assignment {
 	l := &layered{in: in, layers: []int{1, size}, held: make([]int, in.Topology.Nodes())}
 	pods := len(in.Demand.Roles[0].Pending)
@@ -55,7 +55,7 @@ func Segments(in *instances.Loaded, size int) []placement.Assignment {
 	return l.plan
 }
 
-// whole is the tightest domain of the lowest tier that holds so many pods. It drops layers until there is one.
+// whole returns the tightest domain of the lowest tier that holds the pods. It drops layers until there is one.
 func (l *layered) whole(pods int) placement.DomainID {
 	for ; ; l.layers = l.layers[:len(l.layers)-1] {
 		for tier := placement.NodeTier; tier <= len(l.in.Topology.Tiers()); tier++ {
@@ -71,7 +71,7 @@ type capacity struct {
 	pods   int
 }
 
-// fits is how many more pods each of some domains of one tier holds in whole slices.
+// fits returns how many more pods each of some domains of one tier holds in whole slices.
 func (l *layered) fits(lo, hi placement.DomainID) (all []capacity) {
 	for d := lo; d < hi; d++ {
 		tier, pods := l.in.Topology.TierOf(d)-placement.NodeTier, 0
@@ -90,7 +90,7 @@ func (l *layered) fits(lo, hi placement.DomainID) (all []capacity) {
 	return all
 }
 
-// tightest of some domains that hold so many pods.
+// tightest returns the tightest of the domains that hold the pods.
 func tightest(all []capacity, pods int) placement.DomainID {
 	best := capacity{domain: placement.NoDomain}
 	for _, c := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// Allocation tells memory that grows with pods times nodes from memory that grows with either.
+// Allocation distinguishes memory that grows with pods times nodes from memory that grows with either.
 type Allocation struct {
 	Case string `json:"case"`
 	// Bytes of a first plan of a quarter of the pods, and of all, on the nodes and on ten times as many.

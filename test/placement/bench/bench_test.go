@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// drawn are the instances of `make bench-placement`, by their seeds, that tests measure.
+// drawn returns the instances of `make bench-placement`, by their seeds, that tests measure.
 func drawn() map[uint64]int {
 	if instances.Some(0, 1) == 0 {
 		return map[uint64]int{20: 200}
@@ -73,19 +73,19 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// placing costs so much over a busiest link of so many seconds.
+// placing returns a Placing with these costs.
 func placing(name string, priced, busiest float64) *Placing {
 	return &Placing{Name: name, Cost: placement.Cost{WeightedBytes: priced, BusiestSeconds: busiest}}
 }
 
 func TestCompare(t *testing.T) {
 	overall, results := compare([]*Duel{
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 4e9, 9), {Name: "b", Cornered: true}}},
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 2e9, 1), placing("b", 8e9, 1)}}, // equal
-		{Ours: placing("ours", 2e9, 3), Others: []*Placing{placing("a", 2e9, 2), placing("b", 8e9, 1)}}, // equal, ours is busier
-		{Ours: placing("ours", 2e9, 1), Others: []*Placing{placing("a", 1e9, 1), placing("b", 8e9, 1)}}, // a is cheaper
-		{Ours: placing("ours", 0, 0), Others: []*Placing{placing("a", 1e6, 1), placing("b", 16e9, 1)}},  // ours costs nothing
-		{Others: []*Placing{{Name: "a", Cornered: true}, placing("b", 1, 1)}},                           // ours has none
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 4e9, 9), {Name: "b", Cornered: true}}},
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 2e9, 1), placing("b", 8e9, 1)}}, // equal
+		{Planner: placing("planner", 2e9, 3), Others: []*Placing{placing("a", 2e9, 2), placing("b", 8e9, 1)}}, // equal, planner is busier
+		{Planner: placing("planner", 2e9, 1), Others: []*Placing{placing("a", 1e9, 1), placing("b", 8e9, 1)}}, // a is cheaper
+		{Planner: placing("planner", 0, 0), Others: []*Placing{placing("a", 1e6, 1), placing("b", 16e9, 1)}},  // planner costs nothing
+		{Others: []*Placing{{Name: "a", Cornered: true}, placing("b", 1, 1)}},                                 // planner has none
 	})
 	require.Equal(t, 6, overall.Clusters)
 	require.Equal(t, 1, overall.NoPlan)

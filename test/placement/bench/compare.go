@@ -14,27 +14,27 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Duel is one loaded cluster: our plan and those of the baselines.
+// Duel is one loaded cluster: the planner's plan and those of the baselines.
 type Duel struct {
-	Ours   *Placing // nil if the planner found no plan
-	Others []*Placing
-	Broken error
+	Planner *Placing // nil if the planner found no plan
+	Others  []*Placing
+	Broken  error
 }
 
 // Placing is a plan and what it costs.
 type Placing struct {
 	Name     string
-	Cornered bool // some pod found no room
+	Cornered bool // some pod fits no node
 	Cost     placement.Cost
 }
 
-// Fight plans the job of one loaded cluster with the planner and with all baselines.
-func Fight(seed uint64, index int) *Duel {
+// NewDuel plans the job of one loaded cluster with the planner and with all baselines.
+func NewDuel(seed uint64, index int) *Duel {
 	duel, in := &Duel{}, instances.Cluster(seed, uint64(index))
 	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
 	if err == nil {
 		if err = legal.Check(in.Topology, in.Demand, plan.Assignments); err == nil {
-			duel.Ours, err = weigh(in, "ours", plan.Assignments)
+			duel.Planner, err = weigh(in, "planner", plan.Assignments)
 		}
 	}
 	if err != nil {
@@ -77,9 +77,9 @@ func weigh(in *instances.Loaded, name string, assignments []placement.Assignment
 	return &Placing{Name: name, Cost: cost}, nil
 }
 
-// measureBaselines runs so many clusters.
+// measureBaselines compares the planner with the baselines on s.Clusters clusters.
 func measureBaselines(s Settings, progress io.Writer) (*Comparison, []BaselineResult) {
-	return compare(spread(s.Clusters, "baselines", progress, func(i int) *Duel { return Fight(s.Seed, i) }))
+	return compare(spread(s.Clusters, "baselines", progress, func(i int) *Duel { return NewDuel(s.Seed, i) }))
 }
 
 // unit is one size of the model of every job on a loaded cluster, in bytes.
@@ -98,7 +98,7 @@ func compare(duels []*Duel) (*Comparison, []BaselineResult) {
 		if duel.Broken != nil {
 			o.Broken = append(o.Broken, duel.Broken.Error())
 		}
-		if duel.Ours == nil {
+		if duel.Planner == nil {
 			o.NoPlan++
 		}
 		placed, worse, equal, above := false, false, false, false
@@ -108,17 +108,17 @@ func compare(duels []*Duel) (*Comparison, []BaselineResult) {
 				continue
 			}
 			placed = true
-			if duel.Ours == nil {
+			if duel.Planner == nil {
 				worse = true
 				continue
 			}
-			theirs, ours := other.Cost, duel.Ours.Cost
-			results[b].ratios = append(results[b].ratios, max(theirs.WeightedBytes, unit)/max(ours.WeightedBytes, unit))
+			baseline, planner := other.Cost, duel.Planner.Cost
+			results[b].ratios = append(results[b].ratios, max(baseline.WeightedBytes, unit)/max(planner.WeightedBytes, unit))
 			switch {
-			case same(theirs.WeightedBytes, ours.WeightedBytes):
+			case same(baseline.WeightedBytes, planner.WeightedBytes):
 				equal = true
-				above = above || !same(ours.BusiestSeconds, theirs.BusiestSeconds) && ours.BusiestSeconds > theirs.BusiestSeconds
-			case theirs.WeightedBytes < ours.WeightedBytes:
+				above = above || !same(planner.BusiestSeconds, baseline.BusiestSeconds) && planner.BusiestSeconds > baseline.BusiestSeconds
+			case baseline.WeightedBytes < planner.WeightedBytes:
 				worse = true
 			}
 		}

@@ -29,7 +29,7 @@ const (
 	hybridClusters  = 200
 )
 
-// hybridCases are two large jobs: 512 pods of 8 GPUs, and 1536 of 4 of which two make a tensor parallel group.
+// hybridCases returns two large jobs: 512 pods of 8 GPUs, and 1536 of 4 of which two make a tensor parallel group.
 func hybridCases() []job {
 	of := func(pods int, gpus int64, h placement.Parallelism) func(int) *placement.Demand {
 		d := instances.Ring(pods, []int64{8 * gpus, 32 * gpus, gpus})
@@ -52,25 +52,25 @@ func measureHybrid(s Settings, progress io.Writer) (*Hybrid, error) {
 		}
 		h.Speed = append(h.Speed, rows...)
 	}
-	ours := 0.0
+	planner := 0.0
 	for i, cluster := range spread(h.Clusters, "hybrid", progress, func(i int) map[string]float64 { return acrossRacks(s.Seed, i) }) {
 		for name, bytes := range cluster {
 			h.Baselines[name] += bytes
 		}
-		if _, ok := cluster["ours"]; !ok {
+		if _, ok := cluster["planner"]; !ok {
 			h.Broken = append(h.Broken, fmt.Sprintf("cluster %d has no plan", i))
 		}
-		ours += cluster["ours"]
+		planner += cluster["planner"]
 	}
-	delete(h.Baselines, "ours")
+	delete(h.Baselines, "planner")
 	for name, bytes := range h.Baselines {
-		h.Baselines[name] = ours / bytes
+		h.Baselines[name] = planner / bytes
 		h.Racks = max(h.Racks, h.Baselines[name])
 	}
 	return h, nil
 }
 
-// acrossRacks is what the job of a loaded cluster sends over the borders of racks in a step, by who places it.
+// acrossRacks returns what the job of a loaded cluster sends over the borders of racks in a step, by who places it.
 func acrossRacks(seed uint64, index int) map[string]float64 {
 	in := instances.HybridCluster(seed, uint64(index))
 	d, t := in.Demand, in.Topology
@@ -90,7 +90,7 @@ func acrossRacks(seed uint64, index int) map[string]float64 {
 	}
 	h, per := d.Parallelism, int(t.GPUs(d.Roles[0].Request))
 	inner := max(1, h.Tensor*h.Sharding/per)
-	solved("ours", 0, h)
+	solved("planner", 0, h)
 	solved("one group size", h.Tensor*h.Pipeline*h.Sharding, placement.Parallelism{})
 	solved("ranks by node name", 0, placement.Parallelism{})
 	weigh("Kueue, several layers", baselines.Layered(in, []int{max(1, h.Tensor/per), inner, inner * h.Pipeline}))

@@ -29,19 +29,19 @@ const redraw = 1 << 40
 // zeroRatio is the ratio of a plan that costs something where another costs nothing.
 const zeroRatio = 2
 
-// Trial is one small instance: the optimum against ours.
+// Trial is one small instance: the optimum against the planner.
 type Trial struct {
 	Instance *instances.Instance
 	Optimum  bruteforce.Result
 	Plan     *placement.Plan
-	Missed   bool    // a plan exists and none was found, or members were left that have room
+	Missed   bool    // a plan exists and none was found, or members were left that fit
 	Ratio    float64 // 0 where there are no two costs to compare
 }
 
 // Draw is the small instance of a seed and an index.
 type Draw func(seed, index uint64, limits instances.Limits) *instances.Instance
 
-// Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
+// Try solves one small instance both ways. An error is a violated guarantee: a plan that does not pass Check, two runs that
 // differ, another cost than it says, a claim of being optimal that is not true.
 func Try(seed uint64, index int, draw Draw) (*Trial, error) {
 	for redrawn := 0; ; redrawn++ {
@@ -60,7 +60,7 @@ func Try(seed uint64, index int, draw Draw) (*Trial, error) {
 	}
 }
 
-// solve finds our plan.
+// solve finds the planner's plan.
 func (t *Trial) solve() error {
 	in := t.Instance
 	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
@@ -84,17 +84,17 @@ func (t *Trial) solve() error {
 	return err
 }
 
-// compare our plan, if there is one, with the optimum.
+// compare the planner's plan, if there is one, with the optimum.
 func (t *Trial) compare() error {
 	whole := t.Plan != nil && len(t.Plan.Left) == 0
 	t.Missed = t.Optimum.Feasible != (t.Plan != nil) || t.Optimum.Whole != whole
 	if t.Missed || !whole {
 		return nil
 	}
-	ours, optimum := bruteforce.ScoreOf(t.Instance, t.Plan.Cost), t.Optimum.Score
-	t.Ratio = ratio(ours[0], optimum[0])
-	if t.Plan.Optimal && optimum.Less(ours) {
-		return fmt.Errorf("the plan says it is optimal and costs %v, the optimum is %v", ours, optimum)
+	plan, optimum := bruteforce.ScoreOf(t.Instance, t.Plan.Cost), t.Optimum.Score
+	t.Ratio = ratio(plan[0], optimum[0])
+	if t.Plan.Optimal && optimum.Less(plan) {
+		return fmt.Errorf("the plan says it is optimal and costs %v, the optimum is %v", plan, optimum)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func ratio(cost, reference float64) float64 {
 
 func same(a, b float64) bool { return a == b || max(a, b)-min(a, b) <= Tolerance*max(a, b) }
 
-// measureOptimality runs so many instances against brute force.
+// measureOptimality compares the planner with brute force on small instances.
 func measureOptimality(s Settings, draw Draw, progress io.Writer) *Optimality {
 	return summary(spread(s.Instances, "optimality", progress, func(i int) outcome {
 		trial, err := Try(s.Seed, i, draw)

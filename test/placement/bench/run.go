@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bench measures the planner: against brute force, against plain placements, and against the clock; it writes
-// _output/bench/placement.json. What is measured is drawn in the packages beside it.
+// _output/bench/placement.json. The packages baselines, bruteforce and instances draw what is measured.
 package bench
 
 import (
@@ -37,7 +37,7 @@ const (
 
 func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Contains(s.Only, part) }
 
-// Run measures and writes. What it finds too slow or too dear is no error, only judged in the report; a broken promise of the planner is.
+// Run measures and writes the report. A missed bar is no error, and only in the report. A violated guarantee of the planner is an error.
 func Run(s Settings, progress io.Writer) error {
 	report := &Report{Seed: s.Seed, Machine: result.ThisMachine()}
 	if s.wants("optimality") {

@@ -86,7 +86,7 @@ func speedCases(fleets []int) []job {
 	return cases
 }
 
-// Runs of each case, cold ones on a topology of their own each.
+// Runs of each case, cold ones on a new topology each.
 const (
 	coldRuns = 9
 	warmRuns = 15

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// TestInnerAxesStayInside: eight ranks have three axes of two ranks each. In every cheapest plan, and in ours, the groups of the axis
+// TestInnerAxesStayInside: eight ranks have three axes of two ranks each. In every cheapest plan, and in the planner's, the groups of the axis
 // that sends most are inside islands or nodes, and those of the axis that sends most but one are inside nodes or racks.
 func TestInnerAxesStayInside(t *testing.T) {
 	type node = placement.NodeSpec
@@ -67,7 +67,7 @@ func TestInnerAxesStayInside(t *testing.T) {
 				})
 				plan, err := placement.Solve(topology, d, placement.Options{})
 				require.NoError(t, err)
-				require.False(t, least.Less(bruteforce.ScoreOf(in, plan.Cost)), "ours costs %v, the least is %v", plan.Cost, least)
+				require.False(t, least.Less(bruteforce.ScoreOf(in, plan.Cost)), "the plan costs %v, the least is %v", plan.Cost, least)
 				for _, assignments := range append(cheapest, plan.Assignments) {
 					inner, outer := domainsOf(topology, assignments)
 					for rank := range 8 {

@@ -41,7 +41,7 @@ func (s Score) Less(other Score) bool {
 
 // Result is what brute force knows about one instance.
 type Result struct {
-	// Feasible means that the minimums have room, Whole that all pending members have.
+	// Feasible means that the minimums fit, Whole that all pending members do.
 	Feasible, Whole bool
 	// Score and Assignments of the best plan of all pending members, if Whole.
 	Score       Score
@@ -110,7 +110,7 @@ func newSearch(in *instances.Instance, limit int) *search {
 	return s
 }
 
-// fits reports whether so many members of each role have room.
+// fits reports whether these numbers of members of each role fit.
 func (s *search) fits(need []int) bool {
 	s.need, s.any, s.found = need, true, false
 	s.from(0, 0)
@@ -119,7 +119,7 @@ func (s *search) fits(need []int) bool {
 	return found
 }
 
-// fewerFit reports whether any numbers of members between the minimums and all have room.
+// fewerFit reports whether any numbers of members between the minimums and all fit.
 func (s *search) fewerFit(role int, need []int) bool {
 	if role == len(need) {
 		return s.fits(need)
@@ -145,7 +145,7 @@ func (s *search) from(step, next int) {
 	case step == len(s.order):
 		s.leaf(s.assignments())
 		return
-	case s.hopeless(step):
+	case s.notCheaper(step):
 		return
 	}
 	role := s.order[step]
@@ -154,15 +154,15 @@ func (s *search) from(step, next int) {
 	if next > 0 && s.alike(role) {
 		lowest = s.at[role][next-1]
 	}
-	room, left := 0, s.need[role]-next
-	for n := int(lowest); n < len(s.free) && room < left; n++ {
-		room += s.room(role, n, left)
+	capacity, left := 0, s.need[role]-next
+	for n := int(lowest); n < len(s.free) && capacity < left; n++ {
+		capacity += s.capacity(role, n, left)
 	}
-	if room < left {
+	if capacity < left {
 		return
 	}
 	for n := int(lowest); n < len(s.free); n++ {
-		if s.room(role, n, 1) == 0 {
+		if s.capacity(role, n, 1) == 0 {
 			continue
 		}
 		for c, amount := range request {
@@ -177,7 +177,7 @@ func (s *search) from(step, next int) {
 	}
 }
 
-func (s *search) room(role, n, most int) int {
+func (s *search) capacity(role, n, most int) int {
 	d := &s.in.Demand.Roles[role]
 	if d.Eligible != nil && !d.Eligible.Has(placement.NodeID(n)) {
 		return 0
@@ -221,10 +221,10 @@ func (s *search) score(plan []placement.Assignment) Score {
 	return ScoreOf(s.in, cost)
 }
 
-// hopeless reports whether the members placed so far cost as much as the best plan. More members never make them cheaper,
+// notCheaper reports whether the members placed so far already cost as much as the best plan. More members never make them cheaper,
 // with three exceptions: a server takes over a share of the others' flows, a heter worker those of its stage, and a member
-// before one that runs moves the borders of parallel groups.
-func (s *search) hopeless(step int) bool {
+// before one that runs moves the boundaries of parallel groups.
+func (s *search) notCheaper(step int) bool {
 	d := s.in.Demand
 	if s.any || !s.found || d.Pattern == placement.Pipeline {
 		return false

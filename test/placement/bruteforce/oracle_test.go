@@ -77,7 +77,7 @@ func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 
 // Brute force does not believe a plan that is not allowed, or that is not the cheapest.
 func TestAKnownPlanIsChecked(t *testing.T) {
-	in := hand(t, 2, 2, []int64{3, 1}, 0)
+	in := small(t, 2, 2, []int64{3, 1}, 0)
 	bad := &placement.Plan{Assignments: []placement.Assignment{{Role: 0, Index: 0, Node: 1}, {Role: 0, Index: 1, Node: 1}, {Role: 1, Index: 0}, {Role: 1, Index: 1}}}
 	require.Error(t, legal.Check(in.Topology, in.Demand, bad.Assignments))
 	require.InDelta(t, 2, bruteforce.Best(in, bad, 1e6).Score[0], 1e-9)
@@ -85,8 +85,8 @@ func TestAKnownPlanIsChecked(t *testing.T) {
 	require.InDelta(t, 2, bruteforce.Best(in, dear, 1e6).Score[0], 1e-9)
 }
 
-// hand is a job of servers and workers of 1 cpu on nodes of one rack with so many cpus.
-func hand(t *testing.T, servers, workers int, cpus []int64, minimum int) *instances.Instance {
+// small returns a job of servers and workers of 1 cpu on nodes of one rack with the given cpus.
+func small(t *testing.T, servers, workers int, cpus []int64, minimum int) *instances.Instance {
 	t.Helper()
 	spec := placement.TopologySpec{Resources: instances.Resources(), Tiers: placement.DefaultTiers("rack")}
 	for i, cpu := range cpus {
@@ -112,13 +112,13 @@ func TestBestByHand(t *testing.T) {
 		// One member must go to the second node. A server there talks to 2 workers, M/2 each way: both nodes carry M.
 		{"servers and workers on two nodes", 2, 2, []int64{3, 1}, 2, true, true, 2, 1},
 		{"all on one node cost nothing", 2, 2, []int64{4, 9}, 2, true, true, 0, 0},
-		{"no room", 2, 2, []int64{2, 1}, 2, false, false, 0, 0},
+		{"no capacity", 2, 2, []int64{2, 1}, 2, false, false, 0, 0},
 		{"the minimum fits", 1, 3, []int64{2, 1}, 2, true, false, 0, 0},
 	} {
-		r := bruteforce.Best(hand(t, c.servers, c.workers, c.cpus, c.minimum), nil, 1e6)
+		r := bruteforce.Best(small(t, c.servers, c.workers, c.cpus, c.minimum), nil, 1e6)
 		require.True(t, r.Complete, c.name)
 		require.Equal(t, []bool{c.feasible, c.whole}, []bool{r.Feasible, r.Whole}, c.name)
 		require.Equal(t, bruteforce.Score{c.priced, c.busiest}, r.Score, c.name)
 	}
-	require.False(t, bruteforce.Best(hand(t, 2, 2, []int64{3, 1}, 2), nil, 2).Complete)
+	require.False(t, bruteforce.Best(small(t, 2, 2, []int64{3, 1}, 2), nil, 2).Complete)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-// seeds are random bytes of several lengths, the same every time.
+// seeds returns random bytes of several lengths, the same every time.
 func seeds(n int) (all [][]byte) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range n {
@@ -26,7 +26,7 @@ func seeds(n int) (all [][]byte) {
 	return all
 }
 
-// shown is what bytes say, for people.
+// shown returns a description of the case in the bytes.
 func shown(data []byte) string {
 	in, err := decode(data)
 	if err != nil {
@@ -46,7 +46,7 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
-// FuzzSmall looks among the small jobs of make bench-placement, which have just enough room more often than bytes say.
+// FuzzSmall uses the small jobs of make bench-placement, which have just enough capacity more often than jobs that bytes describe.
 func FuzzSmall(f *testing.F) {
 	for index := range uint64(instances.Some(6, 16)) {
 		f.Add(uint64(30), index)

@@ -24,7 +24,7 @@ func bytes(data []byte) instances.Source {
 	}
 }
 
-// decode is the case that bytes say, if it has a topology.
+// decode returns the case that bytes say, if it has a topology.
 func decode(data []byte) (*instances.Instance, error) {
 	draw := bytes(data)
 	odd := draw(4) == 3

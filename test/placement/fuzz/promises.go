@@ -31,8 +31,8 @@ func promises(data []byte) error {
 	})
 }
 
-// kept reports whether the promises are kept that hold for any input: no panic, the same answer twice and on a fresh
-// topology, every capacity and limit kept, the cost as Evaluate has it, and a topology that is as it was.
+// kept returns an error if a guarantee for any input is violated. There is no panic. The answer is the same twice and on a fresh
+// topology. Every capacity and limit is kept. The cost is that of Evaluate. The topology is unchanged.
 func kept(o placement.Options, build func() (*placement.Topology, *placement.Demand, error)) error {
 	t, d, err := build()
 	if err != nil {
@@ -117,7 +117,7 @@ func explains(t *placement.Topology, d *placement.Demand, o placement.Options, p
 	return nil
 }
 
-// picture is all that can be seen of what is free.
+// picture returns all that can be seen of what is free.
 func picture(t *placement.Topology) (seen []any) {
 	for v := placement.DomainID(0); v <= t.Root(); v++ {
 		seen = append(seen, append([]int64(nil), t.Free(v)...))

@@ -37,7 +37,7 @@ func NewFleet(seed uint64, nodes, racks, blocks int) *Fleet {
 // Build a topology that nothing was planned on yet.
 func (f *Fleet) Build() *placement.Topology { return build(f.spec) }
 
-// Keys are the free GPUs of each node by id, for sorting.
+// Keys returns the free GPUs of each node by id, for sorting.
 func (f *Fleet) Keys(t *placement.Topology) (ids []int32, keys []int64) {
 	for n := range t.Nodes() {
 		ids = append(ids, int32(n))

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// DrawnHybrid is the small instance of a seed and an index, made a Collective with hybrid parallelism; such a job has workers only.
+// DrawnHybrid returns the small instance of a seed and an index, made a Collective with hybrid parallelism; such a job has workers only.
 func DrawnHybrid(seed, index uint64, limits Limits) *Instance {
 	rng := source(seed, index)
 	in := Small(rng.IntN, limits)

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Resources are the names of the columns of large clusters.
+// Resources returns the names of the columns of large clusters.
 func Resources() []string { return []string{"cpu", "memory", "nvidia.com/gpu"} }
 
 // Instance is one job on one topology.
@@ -26,7 +26,7 @@ type Instance struct {
 	Options  placement.Options
 }
 
-// Some is how many of its random cases a test draws: few, or all where everything is tested (make test-all).
+// Some returns how many of its random cases a test draws: few, or all where everything is tested (make test-all).
 func Some(few, all int) int {
 	if os.Getenv("TEST_ALL") == "1" {
 		return all
@@ -36,12 +36,12 @@ func Some(few, all int) int {
 
 func source(seed, index uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, index)) }
 
-// chance is true with probability p.
+// chance reports true with probability p.
 func chance(rng *rand.Rand, p float64) bool { return rng.Float64() < p }
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-// Fits is how many pods of a request a node with so much free has room for, up to a number.
+// Fits returns how many pods of a request fit a node with this free capacity, up to a number.
 func Fits(free, request []int64, most int) int {
 	for c, amount := range request {
 		if amount > 0 {

@@ -24,7 +24,7 @@ func TestSmall(t *testing.T) {
 		}
 		d := in.Demand
 		for what, yes := range map[string]bool{
-			"fits": err == nil, "does not fit": err != nil, "some members have no room": err == nil && len(plan.Left) > 0,
+			"fits": err == nil, "does not fit": err != nil, "some members do not fit": err == nil && len(plan.Left) > 0,
 			"servers": d.Pattern == placement.ParameterServer, "ring": d.Pattern == placement.Collective, "heter": d.Pattern == placement.Pipeline,
 			"two tiers above the node": len(in.Topology.Tiers()) == 4, "groups": d.Pattern == placement.Collective && d.GroupSize > 1,
 			"highest tier": d.HighestTier > 0, "colocation": d.Colocation == placement.Required, "busiest first": in.Options.Objective == placement.BusiestFirst,

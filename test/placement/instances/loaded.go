@@ -23,9 +23,9 @@ type Loaded struct {
 // gpusPerNode of all nodes of large clusters.
 const gpusPerNode = 8
 
-// Cluster draws a cluster of 64 to 512 nodes of 8 GPUs in racks and blocks, loaded to 30 to 85 percent by jobs of varying
-// size that came, and some of which went, and a job that fits: 2 servers and 4 workers to 16 and 64, or a ring of 8 to
-// 256 GPUs in pods of 1, 2, 4 or 8.
+// Cluster draws a cluster of 64 to 512 nodes of 8 GPUs in racks and blocks, and a job that fits. Jobs of varying size, some of which
+// have left again, load it to 30 to 85 percent. The job has from 2 servers and 4 workers to 16 and 64, or is a ring of 8 to 256 GPUs
+// in pods of 1, 2, 4 or 8.
 func Cluster(seed, index uint64) *Loaded {
 	rng := source(seed, index)
 	nodes := int(64 * math.Pow(8, rng.Float64()))
@@ -74,7 +74,7 @@ func (c *cluster) build(nodes int) {
 	}
 }
 
-// fill lets jobs come until more than the load is taken, then some of them go, then small ones make up for what is short.
+// fill adds jobs until more than the load is used, removes some of them, and adds small ones until the load is reached.
 func (c *cluster) fill(load float64) {
 	c.arriveUntil(min(0.95, load+0.25*c.Float64()), 6)
 	for c.taken() > load && len(c.running) > 0 {
@@ -89,12 +89,12 @@ func (c *cluster) fill(load float64) {
 	c.Load = c.taken()
 }
 
-// taken is the share of all GPUs that jobs have.
+// taken returns the share of all GPUs that jobs have.
 func (c *cluster) taken() float64 {
 	return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/float64(gpusPerNode*len(c.Capacity))
 }
 
-// arriveUntil lets jobs of up to 2^doublings pods come until a share is taken.
+// arriveUntil adds jobs of up to 2^doublings pods until a share is used.
 func (c *cluster) arriveUntil(share, doublings float64) {
 	for tries := 0; c.taken() < share && tries < 4*len(c.Capacity); tries++ {
 		c.arrive(doublings)
@@ -111,7 +111,7 @@ func (c *cluster) arrive(doublings float64) {
 	var claims []placement.Claim
 	for range pods {
 		tried := 0
-		for ; tried < len(c.Capacity) && !c.room(node, request); tried++ {
+		for ; tried < len(c.Capacity) && !c.holds(node, request); tried++ {
 			node = (node + 1) % len(c.Capacity)
 		}
 		if tried == len(c.Capacity) {
@@ -125,19 +125,19 @@ func (c *cluster) arrive(doublings float64) {
 	c.running = append(c.running, claims)
 }
 
-func (c *cluster) room(node int, request []int64) bool {
+func (c *cluster) holds(node int, request []int64) bool {
 	return Fits(c.Topology.Free(placement.DomainID(node)), request, 1) == 1
 }
 
 func (c *cluster) take(node int, request []int64) placement.Claim {
 	claim, err := c.Topology.Take(placement.NodeID(node), request)
 	if err != nil {
-		panic(fmt.Errorf("a node with room has none: %w", err))
+		panic(fmt.Errorf("a node that fits has no free capacity: %w", err))
 	}
 	return claim
 }
 
-// Give gives a claim back.
+// Give releases a claim.
 func Give(t *placement.Topology, claim placement.Claim) {
 	free, islands := slices.Clone(t.Free(placement.DomainID(claim.Node))), t.Islands(claim.Node)
 	for r, amount := range claim.Amounts {
@@ -190,7 +190,7 @@ func (c *cluster) drawRing(smaller int) *placement.Demand {
 	return d
 }
 
-// Servers is a job of so many servers and workers.
+// Servers returns a parameter-server job.
 func Servers(servers, workers int, server, worker []int64) *placement.Demand {
 	return &placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: 1e9, Roles: []placement.Role{
 		{Name: "server", CommRole: placement.Server, Request: server, Pending: upTo(servers), Minimum: servers},
@@ -198,14 +198,14 @@ func Servers(servers, workers int, server, worker []int64) *placement.Demand {
 	}}
 }
 
-// Ring is a collective job of so many pods.
+// Ring returns a collective job.
 func Ring(pods int, request []int64) *placement.Demand {
 	return &placement.Demand{Pattern: placement.Collective, ParameterBytes: 1e9, Roles: []placement.Role{
 		{Name: "worker", CommRole: placement.Worker, Request: request, Pending: upTo(pods), Minimum: pods},
 	}}
 }
 
-// fits reports whether the job has room when its roles take the first nodes with room, in either order. A job that has room
+// fits reports whether the job fits when its roles take the first nodes that fit, in either order. A job that fits
 // otherwise only is drawn again.
 func (c *cluster) fits() bool {
 	forth := make([]int, len(c.Demand.Roles))
@@ -224,7 +224,7 @@ func (c *cluster) fitsInOrder(roles []int) bool {
 		role := &c.Demand.Roles[r]
 		left := len(role.Pending)
 		for n := 0; n < c.Topology.Nodes() && left > 0; {
-			if !c.room(n, role.Request) {
+			if !c.holds(n, role.Request) {
 				n++
 				continue
 			}

@@ -17,7 +17,7 @@ type Limits struct {
 	Nodes int
 	// Pods of the job, about: each role has one at least.
 	Pods int
-	// Varied instances have more resources, weights, lower minimums, and often just enough room.
+	// Varied instances have more resources, weights, lower minimums, and often just enough capacity.
 	Varied bool
 }
 
@@ -37,7 +37,7 @@ func Small(draw Source, limits Limits) *Instance {
 	return in
 }
 
-// Drawn is the small instance of a seed and an index.
+// Drawn returns the small instance of a seed and an index.
 func Drawn(seed, index uint64, limits Limits) *Instance {
 	return Small(source(seed, index).IntN, limits)
 }
@@ -62,7 +62,7 @@ func smallCluster(draw Source, most int) placement.TopologySpec {
 	return spec
 }
 
-// halves are two islands of 4 GPUs or more.
+// halves returns two islands of 4 GPUs or more.
 func halves(free int64) []placement.Island {
 	half := int(free) / 2
 	return []placement.Island{{Size: max(4, half), Free: half}, {Size: max(4, int(free)-half), Free: int(free) - half}}
@@ -70,7 +70,7 @@ func halves(free int64) []placement.Island {
 
 func smallDemand(draw Source, topology *placement.Topology, most int) *placement.Demand {
 	d := &placement.Demand{Pattern: placement.Pattern(draw(4)), GroupSize: draw(4)}
-	draw(40) // unused, so that a seed goes on drawing the same instances
+	draw(40) // unused, so that a seed still draws the same instances
 	if draw(3) == 0 {
 		d.HighestTier = 1 + draw(len(topology.Tiers())-1)
 	}

@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 		{"a full node", placement.Single, []string{"worker: n1 n1"}, 32, nil, ""},
 		{"more than a node has", placement.Single, []string{"worker: n1 n1 n1"}, 22, nil, "check a plan: node n1 has 64 gpu free and is to give 66"},
 		{"more than a node has, two roles together", placement.ParameterServer, []string{"ps: n2 n1", "worker: n1"}, 33, nil, "node n1 has 64 gpu free and is to give 66"},
-		{"members that run need no room", placement.ParameterServer, []string{"worker: n1* n1* n1"}, 33, nil, ""},
+		{"members that run need no capacity", placement.ParameterServer, []string{"worker: n1* n1* n1"}, 33, nil, ""},
 		{"nothing is asked of what is below 0", placement.Single, []string{"worker: n1"}, 1,
 			func(topology *placement.Topology, _ *placement.Demand, _ *placement.Plan) {
 				_ = topology.SetFree(0, []int64{-1, 1}, nil)
@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	require.ErrorContains(t, legal.Check(costCluster(t), &placement.Demand{Pattern: 9}, nil), "pattern 9 is not known")
 }
 
-// laidOut is a demand whose roles are on the nodes named, "ps: n1 n1 n2": all of them placed by the assignments, members in
+// laidOut returns a demand whose roles are on the nodes named, "ps: n1 n1 n2": all of them placed by the assignments, members in
 // order. Roles are called ps, worker, heter1, heter2 and so on, or silent; a "*" marks a member that was placed before.
 func laidOut(t testing.TB, topology *placement.Topology, pattern placement.Pattern, gpus int64, lines ...string) (*placement.Demand, []placement.Assignment) {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 //go:embed lingjun_topo.csv
 var data string
 
-// What each host has. The data says nothing of it; these are the sizes of a usual host of 8 GPUs on one NVSwitch.
+// The capacity of each host. It is not in the data: these are the sizes of a usual host of 8 GPUs on one NVSwitch.
 const (
 	GPUs        = 8
 	milliCPUs   = 128_000
@@ -25,7 +25,7 @@ const (
 	pods        = 110
 )
 
-// Spec is the whole cluster, with nothing on it: 847 hosts in 119 racks of 3 blocks under one core. Resources are thousandths of
+// Spec returns the whole cluster, with nothing on it: 847 hosts in 119 racks of 3 blocks under one core. Resources are thousandths of
 // a CPU, bytes, pods and GPUs. A rack is a pair of psw and asw: equal asw below two psw are two racks. Prices are the planner's
 // defaults; bandwidths are not in the data.
 func Spec() placement.TopologySpec {

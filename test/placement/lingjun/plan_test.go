@@ -74,7 +74,7 @@ func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, legal.Check(topology, demand, plan.Assignments))
 	require.Len(t, plan.Assignments, 32)
-	// One block has room, in no fewer racks than its emptiest ones.
+	// One block has enough capacity, in no fewer racks than its emptiest ones.
 	fewest := topology.Nodes()
 	for block, end := topology.Domains(placement.NodeTier + 2); block < end; block++ {
 		var free []int

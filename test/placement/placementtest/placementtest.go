@@ -101,7 +101,7 @@ func Snapshot(t *tree.Topology) (seen []any) {
 	return seen
 }
 
-// RingOf returns a ring of so many workers of one GPU each, of which some run: by index, their nodes.
+// RingOf returns a ring of workers of one GPU each. runs has the nodes of those that run, by index.
 func RingOf(members int, runs map[int]tree.NodeID) *gang.Demand {
 	role := gang.Role{Name: "worker", CommRole: gang.Worker, Request: []int64{1}, Minimum: members}
 	for i := range members {
@@ -142,7 +142,7 @@ func ClusterOf(t testing.TB, above []string, nodes ...string) *tree.Topology {
 	return topology
 }
 
-// RoleOf returns a role of so many pending members, all of which it needs, each with so much cpu and so many GPUs.
+// RoleOf returns a role of pending members, all of which the gang needs. cpu and gpus are per member.
 func RoleOf(name string, traffic gang.CommRole, members int, cpu, gpus int64) gang.Role {
 	role := gang.Role{Name: name, CommRole: traffic, Request: []int64{cpu, gpus}, Minimum: members}
 	for i := range members {
@@ -151,7 +151,7 @@ func RoleOf(name string, traffic gang.CommRole, members int, cpu, gpus int64) ga
 	return role
 }
 
-// Running gives the first members of a role their nodes, by name; "" stays pending.
+// Running places the first members of a role on nodes, by name; "" stays pending.
 func Running(t testing.TB, topology *tree.Topology, role gang.Role, nodes ...string) gang.Role {
 	t.Helper()
 	var pending []int

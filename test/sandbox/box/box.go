@@ -23,7 +23,7 @@ type Box struct {
 	settings Settings
 	cmd      *exec.Cmd
 	socket   *os.File
-	// ended is closed when process 1 has ended, after exit was set.
+	// ended is closed when process 1 has exited, after exit was set.
 	ended chan struct{}
 	exit  error
 
@@ -35,20 +35,20 @@ type Box struct {
 // endGrace is how long process 1 may take to end everything.
 const endGrace = 10 * time.Second
 
-// Start makes a box. The binary is paddle-box, and log gets what it has to say. It must be called by a process that
-// [Verdict] lets do so.
+// Start creates a box. The binary is paddle-box, and log receives its output. It must be called by a process that
+// [ModeFor] allows.
 //
 // Process 1 keeps the files in hold open, and with them their locks.
 func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, error) {
 	if err := RemoveCgroups(s.Name); err != nil {
 		return nil, fmt.Errorf("remove what an earlier box left: %w", err)
 	}
-	ours, theirs, err := socketPair()
+	parent, child, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{settings: s, socket: ours, ended: make(chan struct{}), waiting: map[int]chan Reply{}}
-	files := []*os.File{theirs}
+	b := &Box{settings: s, socket: parent, ended: make(chan struct{}), waiting: map[int]chan Reply{}}
+	files := []*os.File{child}
 	defer func() {
 		for _, file := range files {
 			file.Close() //nolint:errcheck // the child has its own copy
@@ -57,16 +57,16 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 	for _, port := range s.Ports {
 		file, err := listen(port)
 		if err != nil {
-			return nil, errors.Join(err, ours.Close())
+			return nil, errors.Join(err, parent.Close())
 		}
 		files = append(files, file)
 	}
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the box's log: %w", err), ours.Close())
+		return nil, errors.Join(fmt.Errorf("open the box's log: %w", err), parent.Close())
 	}
 	defer output.Close()         //nolint:errcheck // the child has its own copy
-	b.cmd = exec.Command(binary) //nolint:gosec // our own program
+	b.cmd = exec.Command(binary) //nolint:gosec // a program of this project
 	b.cmd.Stdout, b.cmd.Stderr, b.cmd.ExtraFiles = output, output, slices.Concat(files, hold)
 	b.cmd.SysProcAttr = attributes(mode)
 	ready := b.expect(0)
@@ -74,7 +74,7 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) {
 			err = &UnsupportedError{Missing: []string{fmt.Sprintf("%s: making namespaces is refused (%v); a seccomp filter or a security module may do so", mode, err)}}
 		}
-		return nil, errors.Join(fmt.Errorf("make the box's namespaces: %w", err), ours.Close())
+		return nil, errors.Join(fmt.Errorf("make the box's namespaces: %w", err), parent.Close())
 	}
 	go b.read()
 	if err := b.send(s); err != nil {
@@ -91,7 +91,7 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 
 func attributes(mode Mode) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{
-		// ^C must reach the box only through us.
+		// ^C must reach the box only through this process.
 		Setsid:     true,
 		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC,
 	}
@@ -103,7 +103,7 @@ func attributes(mode Mode) *syscall.SysProcAttr {
 	return a
 }
 
-func socketPair() (ours, theirs *os.File, err error) {
+func socketPair() (parent, child *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the socket to the box: %w", err)
@@ -149,7 +149,7 @@ func (b *Box) expect(id int) chan Reply {
 	return replies
 }
 
-// read hands out replies until the box has ended.
+// read hands out replies until the box has stopped.
 func (b *Box) read() {
 	decoder := json.NewDecoder(b.socket)
 	for {
@@ -183,7 +183,7 @@ func (b *Box) Stop() error {
 		return nil
 	}
 	var errs []error
-	// The end of what is sent tells process 1 to end; what it answers can still be read.
+	// Closing the direction of requests stops process 1; its replies can still be read.
 	if err := unix.Shutdown(int(b.socket.Fd()), unix.SHUT_WR); err != nil && !errors.Is(err, unix.ENOTCONN) && !errors.Is(err, unix.EBADF) {
 		errs = append(errs, fmt.Errorf("end the box: %w", err))
 	}

@@ -36,7 +36,7 @@ func cgroupMounts(mountinfo string) []string {
 	return out
 }
 
-// MakeCgroups makes an empty cgroup of that name in every hierarchy.
+// MakeCgroups creates an empty cgroup of that name in every hierarchy.
 func MakeCgroups(name string) error {
 	mounts, err := CgroupMounts()
 	if err != nil {
@@ -64,10 +64,10 @@ func MakeCgroups(name string) error {
 	return nil
 }
 
-// removeWithin is how long the kernel may take to see that a cgroup's processes have ended.
+// removeWithin is how long the kernel may take to see that a cgroup's processes have exited.
 const removeWithin = 5 * time.Second
 
-// RemoveCgroups removes the cgroups of that name, and all below them, whose processes have ended.
+// RemoveCgroups removes the cgroups of that name, and all below them, whose processes have exited.
 func RemoveCgroups(name string) error {
 	if name == "" {
 		return nil

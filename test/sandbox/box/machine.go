@@ -37,7 +37,7 @@ const (
 	sysctlAppArmor          = "kernel/apparmor_restrict_unprivileged_userns"
 )
 
-// Probe looks at this machine, without changing anything.
+// Probe inspects this machine, without changing anything.
 func Probe(tools ...string) (Machine, error) {
 	m := Machine{UID: os.Geteuid(), Sysctls: map[string]string{}}
 	status, err := os.ReadFile("/proc/self/status")

@@ -14,15 +14,15 @@ import (
 type Process struct {
 	// PID is its number outside, by which it gets signals; 0 if it had ended before it was looked for.
 	PID int
-	// Done is closed when it has ended, after Err was set: nil for exit code 0.
+	// Done is closed when it has exited, after Err was set: nil for exit code 0.
 	Done chan struct{}
 	Err  error
 }
 
-// errBoxEnded is the end of a process whose box has ended.
-var errBoxEnded = errors.New("its box has ended")
+// errBoxEnded is the error of a process whose box has stopped.
+var errBoxEnded = errors.New("its box has stopped")
 
-// Run starts a program in the box, in a process group of its own.
+// Run starts a program in the box, in a new process group.
 func (b *Box) Run(c Command) (*Process, error) {
 	b.mu.Lock()
 	b.last++
@@ -78,7 +78,7 @@ func outsidePID(proc string, parent, inside int) int {
 	return 0
 }
 
-// statusField is one line of /proc/PID/status.
+// statusField returns one line of /proc/PID/status.
 func statusField(status, name string) string {
 	for line := range strings.Lines(status) {
 		if key, value, ok := strings.Cut(line, ":"); ok && key == name {

@@ -7,18 +7,19 @@ import (
 	"net/netip"
 )
 
-// SocketFD is where process 1 of a box finds the socket to whoever started the box; the forwarded listeners follow it.
+// SocketFD is the descriptor of the socket between process 1 of a box and the process that started the box; the
+// forwarded listeners follow it.
 const SocketFD = 3
 
-// Settings are what process 1 is told first.
+// Settings are the first message to process 1.
 type Settings struct {
 	// Name is the box's cgroup, below the root of every hierarchy. Empty means none is made.
 	Name string `json:"name"`
 	// Hostname is the machine's name inside.
 	Hostname string `json:"hostname"`
-	// Keep are folders that stay as they are, though the box has a /run and a /var of its own.
+	// Keep are folders that stay as they are, though the box has another /run and /var.
 	Keep []string `json:"keep,omitempty"`
-	// Sysctls are shown in place of machine-wide ones, by their path below /proc/sys; what is written to them is lost.
+	// Sysctls replace machine-wide ones, by their path below /proc/sys; what is written to them is lost.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 	// Bridge is the bridge's name, and Address its address and network.
 	Bridge  string       `json:"bridge"`
@@ -31,7 +32,7 @@ type Settings struct {
 	Forward map[string]string `json:"forward,omitempty"`
 }
 
-// HardwareAddress is that of the bridge with an address: one that nobody else in its network has, for it is made of it.
+// HardwareAddress returns that of the bridge with an address: it is derived from the address, and so unique in its network.
 func HardwareAddress(bridge netip.Prefix) net.HardwareAddr {
 	return append(net.HardwareAddr{2, 0}, bridge.Addr().AsSlice()...)
 }
@@ -53,13 +54,13 @@ type Request struct {
 	Command Command `json:"command"`
 }
 
-// Reply tells what has become of a request. ID 0 is the box itself: it is ready, or why not.
+// Reply is the outcome of a request. ID 0 is the box itself: it is ready, or why not.
 type Reply struct {
 	ID    int    `json:"id"`
 	Error string `json:"error,omitempty"`
 	// PID is the new process's number inside.
 	PID int `json:"pid,omitempty"`
-	// Ended says how the process has ended; it comes after the PID, and is empty until then.
+	// Ended says how the process exited; it comes after the PID, and is empty until then.
 	Ended string `json:"ended,omitempty"`
 }
 

@@ -11,7 +11,7 @@ func (n Node) resolvConf() string { return n.file("resolv.conf") }
 // CoreDNSArgs start CoreDNS.
 func (n Node) CoreDNSArgs() []string { return []string{"-conf", n.corefile()} }
 
-// CoreDNSKubeconfig is the file from which CoreDNS takes who it is.
+// CoreDNSKubeconfig returns the file from which CoreDNS takes who it is.
 func (n Node) CoreDNSKubeconfig() string { return n.file("coredns.kubeconfig") }
 
 // coreDNS answers for the cluster's names, and for no others: the box leads nowhere. That a name is unknown is not

@@ -27,7 +27,7 @@ func (n Node) KubeletArgs(kubeconfig string, labels map[string]string) []string 
 	}
 }
 
-// kubelet is the kubelet's configuration. Everything that would touch more than the box is switched off.
+// kubelet returns the kubelet's configuration. Everything that would touch more than the box is switched off.
 func (n Node) kubelet() (string, error) {
 	config := map[string]any{
 		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
@@ -41,7 +41,7 @@ func (n Node) kubelet() (string, error) {
 		"containerRuntimeEndpoint": "unix://" + Socket,
 		"cgroupDriver":             "cgroupfs",
 		"failSwapOn":               false,
-		// Any other score takes CAP_SYS_RESOURCE, or spares the kubelet before what the machine runs beside it.
+		// Any other score takes CAP_SYS_RESOURCE, or makes the kernel kill other programs of the machine before the kubelet.
 		"oomScoreAdj": 0,
 		// Nothing here needs iptables.
 		"makeIPTablesUtilChains": false,

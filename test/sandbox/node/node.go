@@ -40,11 +40,11 @@ const (
 var (
 	// Address is the node's, and the network of its pods.
 	Address = netip.MustParsePrefix("10.244.77.1/24")
-	// API is the first address of the range of services, which clients in pods are told.
+	// API is the first address of the range of services, which clients in pods use.
 	API = netip.MustParseAddr("10.0.0.1")
 )
 
-// Sysctls are what the kubelet would set for the whole machine, with the values that satisfy it.
+// Sysctls returns what the kubelet would set for the whole machine, with the values that satisfy it.
 func Sysctls() map[string]string {
 	return map[string]string{
 		"vm/overcommit_memory": "1", "vm/panic_on_oom": "0", "kernel/panic": "10", "kernel/panic_on_oops": "1",
@@ -52,26 +52,26 @@ func Sysctls() map[string]string {
 	}
 }
 
-// Rootless says that the node has to do without a cgroup.
+// Rootless reports whether the node has no cgroup.
 func (n Node) Rootless() bool { return n.Cgroup == "" }
 
 func (n Node) file(name string) string { return filepath.Join(n.Dir, name) }
 
-// Containerd is the container runtime, one of the packages.
+// Containerd returns the container runtime, one of the packages.
 func (n Node) Containerd() string { return filepath.Join(n.Parts, "usr/bin/containerd") }
 
-// Ctr is containerd's client.
+// Ctr returns containerd's client.
 func (n Node) Ctr() string { return filepath.Join(n.Parts, "usr/bin/ctr") }
 
 func (n Node) runc() string { return filepath.Join(n.Parts, "usr/sbin/runc") }
 
-// Env are the variables of the node's programs: containerd looks for its shim in PATH.
+// Env returns the variables of the node's programs: containerd looks for its shim in PATH.
 func (n Node) Env() []string {
 	path := filepath.Join(n.Parts, "usr/bin") + ":" + filepath.Join(n.Parts, "usr/sbin") + ":/usr/sbin:/usr/bin:/sbin:/bin"
 	return []string{"PATH=" + path, "TMPDIR=/run/tmp"}
 }
 
-// Files are all configuration files of the node, by their path.
+// Files returns all configuration files of the node, by their path.
 func (n Node) Files() (map[string]string, error) {
 	files := map[string]string{
 		n.containerdConfig(): n.containerd(), n.network(): n.cni(), n.resolvConf(): resolvConf(), n.corefile(): n.coreDNS(),

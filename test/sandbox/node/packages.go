@@ -19,7 +19,7 @@ import (
 // Packages are Debian's packages with the parts of a node that are not built from Go modules.
 func Packages() []string { return []string{"containerd", "containernetworking-plugins", "runc"} }
 
-// Tools are the programs that fetch and unpack them.
+// Tools returns the programs that fetch and unpack them.
 func Tools() []string { return []string{"apt-get", "dpkg"} }
 
 // versions is the file that says which packages a folder holds; it is written last.
@@ -40,7 +40,7 @@ func Unpack(ctx context.Context, dir string, say func(format string, args ...any
 	if err := os.MkdirAll(archives, 0o755); err != nil { //nolint:gosec // programs are for everybody to run
 		return fmt.Errorf("make the folder of packages: %w", err)
 	}
-	// As root apt would download as a user of its own, who may not write here.
+	// As root apt would download as the user _apt, who may not write here.
 	if err := run(ctx, archives, "apt-get", append([]string{"-q", "-o", "APT::Sandbox::User=root", "download"}, Packages()...)...); err != nil {
 		return fmt.Errorf("%w\n(lists of packages that are missing or old are renewed by: apt-get update)", err)
 	}

@@ -33,7 +33,7 @@ type traffic struct {
 	came, bound, gone int
 }
 
-// life of a job: the session after which it goes, whatever became of it.
+// life of a job: the session after which it is deleted, whether or not it was placed.
 type life struct {
 	job   *cluster.Job
 	until int
@@ -43,7 +43,7 @@ type life struct {
 // most jobs at a time; more than fit, so that some stay pending.
 const most = 12
 
-// step lets jobs go and come before a session.
+// step deletes and adds jobs before a session.
 func (t *traffic) step(session int) {
 	kept := t.living[:0]
 	for _, l := range t.living {
@@ -85,7 +85,7 @@ func (t *traffic) draw() *cluster.Job {
 	return &job
 }
 
-// tooLarge is a job of one more GPU than there are.
+// tooLarge returns a job of one more GPU than there are.
 func (*traffic) tooLarge(name string) cluster.Job {
 	return cluster.Ring(name, nodes*int(machine.GPU)+1, worker)
 }
@@ -101,8 +101,8 @@ func (t *traffic) afterSession() {
 	}
 }
 
-// hurry lets jobs come and go, each with one session to be placed in, until so many were bound. Nearly all fit, as later,
-// but for some that never do: what is remembered of jobs that wait is to be full, too.
+// hurry adds and deletes jobs, each with one session to be placed in, until the number of bound jobs is reached. Nearly all fit,
+// as later. Some never fit, so that the caches of waiting jobs fill too.
 func (t *traffic) hurry(bound int) error {
 	const together, never = most / 2, most / 4
 	for t.bound < bound {
@@ -126,7 +126,7 @@ func (t *traffic) hurry(bound int) error {
 	return nil
 }
 
-// drain lets all jobs go, runs a session without any, and waits until Volcano's cache has forgotten them, which it does in
+// drain deletes all jobs, runs a session without any, and waits until Volcano's cache has removed them, which it does in
 // its own time.
 func (t *traffic) drain() error {
 	for _, l := range t.living {

@@ -130,7 +130,7 @@ func (s *Scheduler) Session() (Took, error) {
 	if client, ok := s.cache.Client().(*fake.Clientset); ok {
 		client.ClearActions()
 	}
-	_, err := s.cache.BringBack()
+	_, err := s.cache.SyncPodGroups()
 	return took, err
 }
 

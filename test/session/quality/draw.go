@@ -28,7 +28,7 @@ func Draw(s *Scenario, seed uint64, index int) *Instance {
 			return &Instance{Scenario: s, Fleet: d.fleet, Seed: seed, Index: index}
 		}
 	}
-	panic(fmt.Sprintf("scenario %q: no cluster of %d has room for its job, or the load is out of reach", s.Name, attempts))
+	panic(fmt.Sprintf("scenario %q: no cluster of %d has capacity for its job, or the load cannot be reached", s.Name, attempts))
 }
 
 // String names the instance.
@@ -44,14 +44,14 @@ type drawing struct {
 	racks []cluster.Fleet
 	// weights of racks: some are busier than others.
 	weights []float64
-	// kept is the rack that is to keep room for the job; -1 if none is.
+	// kept is the rack that is to keep capacity for the job; -1 if none is.
 	kept int
 }
 
 func (d *drawing) draw() bool {
 	d.racks = d.fleet.Racks()
 	d.kept = -1
-	if d.RackHasRoom {
+	if d.OneRackHolds {
 		d.kept = d.IntN(len(d.racks))
 	}
 	for range d.racks {
@@ -61,10 +61,10 @@ func (d *drawing) draw() bool {
 	if !d.load() {
 		return false
 	}
-	if !d.RackHasRoom {
+	if !d.OneRackHolds {
 		d.narrow()
 	}
-	return hasRoom(d.fleet, &d.Job)
+	return holdsJob(d.fleet, &d.Job)
 }
 
 // strand lets pods without GPUs run on some nodes.
@@ -76,7 +76,7 @@ func (d *drawing) strand() {
 	}
 }
 
-// load lets pods with GPUs run until the share is reached, and reports whether it is. A pod that finds no room is forgotten.
+// load lets pods with GPUs run until the share is reached, and reports whether it is. A pod that fits no node is dropped.
 func (d *drawing) load() bool {
 	target, held := int64(d.Load*float64(machine.GPU*int64(len(d.fleet)))+0.5), int64(0)
 	for range machine.GPU * int64(len(d.fleet)) {
@@ -91,7 +91,7 @@ func (d *drawing) load() bool {
 	return false
 }
 
-// settle lets a pod run on some node with room.
+// settle lets a pod run on some node that fits, and reports whether there is one.
 func (d *drawing) settle(pod cluster.Amounts) bool {
 	for range 4 * len(d.fleet) {
 		r := d.IntN(len(d.racks))
@@ -103,7 +103,7 @@ func (d *drawing) settle(pod cluster.Amounts) bool {
 			continue
 		}
 		d.run(node, pod)
-		if r != d.kept || hasRoom(d.racks[r], &d.Job) {
+		if r != d.kept || holdsJob(d.racks[r], &d.Job) {
 			return true
 		}
 		node.Running = node.Running[:len(node.Running)-1]
@@ -111,11 +111,11 @@ func (d *drawing) settle(pod cluster.Amounts) bool {
 	return false
 }
 
-// narrow lets pods without GPUs run in each rack that has room for the job, until it has not.
+// narrow lets pods without GPUs run in each rack with capacity for the job, until it has not enough.
 func (d *drawing) narrow() {
 	pod := cluster.Amounts{CPU: 4, Memory: 8}
 	for _, rack := range d.racks {
-		for hasRoom(rack, &d.Job) {
+		for holdsJob(rack, &d.Job) {
 			if node := &rack[d.IntN(len(rack))]; node.Free().Holds(pod) {
 				d.run(node, pod)
 			}
@@ -133,9 +133,9 @@ type Scenario struct {
 	Job  cluster.Job
 	// Load is the share of all GPUs that others hold.
 	Load float64
-	// RackHasRoom reports whether some rack holds the whole job, or none does.
-	RackHasRoom bool
-	Shape       cluster.Shape
+	// OneRackHolds reports whether some rack holds the whole job, or none does.
+	OneRackHolds bool
+	Shape        cluster.Shape
 	// others are the GPUs of pods that run already, to pick from.
 	others []int64
 	number uint64
@@ -168,7 +168,7 @@ func blocks(n int) cluster.Shape {
 	return cluster.Shape{Nodes: n * perBlock * perRack, PerRack: perRack, RacksPerBlock: perBlock, Capacity: machine}
 }
 
-// Scenarios are six sizes of jobs at three loads, where a rack has room for the job and where none has. No rack holds
+// Scenarios are six sizes of jobs at three loads, where a rack has capacity for the job and where none has. No rack holds
 // 512 GPUs.
 func Scenarios() []Scenario {
 	usual, large := blocks(4), blocks(16)
@@ -177,7 +177,7 @@ func Scenarios() []Scenario {
 		job   cluster.Job
 		shape cluster.Shape
 		other []int64
-		rooms []bool
+		fits  []bool
 	}{
 		{"PS 4+16", cluster.ServersAndWorkers("ps", 4, 16, server, worker), usual, mixed, []bool{true, false}},
 		{"PS 8+32", cluster.ServersAndWorkers("ps", 8, 32, server, worker), usual, mixed, []bool{true, false}},
@@ -189,14 +189,14 @@ func Scenarios() []Scenario {
 	var all []Scenario
 	for _, kind := range kinds {
 		for _, load := range []float64{0.5, 0.7, 0.85} {
-			for _, room := range kind.rooms {
+			for _, fits := range kind.fits {
 				words := "a rack has room"
-				if !room {
+				if !fits {
 					words = "no rack has room"
 				}
 				all = append(all, Scenario{
 					Name: fmt.Sprintf("%s, load %.0f %%, %s", kind.name, 100*load, words),
-					Job:  kind.job, Load: load, RackHasRoom: room, Shape: kind.shape, others: kind.other, number: uint64(len(all)),
+					Job:  kind.job, Load: load, OneRackHolds: fits, Shape: kind.shape, others: kind.other, number: uint64(len(all)),
 				})
 			}
 		}

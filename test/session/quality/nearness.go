@@ -26,9 +26,9 @@ type Near struct {
 	Scenario string  `json:"scenario"`
 	Cluster  int     `json:"cluster"`
 	Placed   bool    `json:"placed"`
-	Ours     float64 `json:"ours"`
+	Plugin   float64 `json:"ours"`
 	Effort   float64 `json:"planner_effort"`
-	// Ratio of ours by the other.
+	// Ratio of the plugin's cost by the planner's.
 	Ratio float64 `json:"ratio"`
 }
 
@@ -44,10 +44,10 @@ type Nearness struct {
 	All   []Near   `json:"all"`
 }
 
-// limit is how much dearer ours may be.
+// limit is how much more the plugin's placement may cost.
 const limit = 1.02
 
-// MeasureNearness plays the instances in sessions, and searches for better plans.
+// MeasureNearness runs the instances in sessions, and searches for better plans.
 func MeasureNearness(s Search, progress io.Writer) (*Nearness, error) {
 	return nearness(Scenarios(), s, progress)
 }
@@ -74,10 +74,10 @@ func nearness(scenarios []Scenario, s Search, progress io.Writer) (*Nearness, er
 			if err != nil {
 				return nil, fmt.Errorf("%s, plan with effort %d: %w", in, s.Effort, err)
 			}
-			near := Near{Scenario: in.Name, Cluster: index, Placed: outcomes[0].Placed, Ours: outcomes[0].Cost, Effort: plan.Cost.WeightedBytes}
-			near.Ratio = ratio(near.Ours, near.Effort)
+			near := Near{Scenario: in.Name, Cluster: index, Placed: outcomes[0].Placed, Plugin: outcomes[0].Cost, Effort: plan.Cost.WeightedBytes}
+			near.Ratio = ratio(near.Plugin, near.Effort)
 			n.add(in, near)
-			result.Say(progress, "optimality: %s: ours %.2f, with effort %d %.2f", in, near.Ours, s.Effort, near.Effort)
+			result.Say(progress, "optimality: %s: plugin %.2f, with effort %d %.2f", in, near.Plugin, s.Effort, near.Effort)
 		}
 	}
 	return n, nil

@@ -39,7 +39,7 @@ func (first) best(_ *api.TaskInfo, scores map[float64][]*api.NodeInfo) (best *ap
 	return best
 }
 
-// pictured is a cluster on which other jobs run: two racks of three nodes with 8 GPUs each.
+// pictured returns a cluster on which other jobs run: two racks of three nodes with 8 GPUs each.
 func pictured() (cluster.Fleet, cluster.Job) {
 	fleet := cluster.Shape{Nodes: 6, PerRack: 3, RacksPerBlock: 2, Capacity: cluster.Amounts{CPU: 64, Memory: 512, GPU: 8}}.Fleet()
 	for i, used := range []int64{4, 6, 5, 5, 6, 4} {
@@ -116,7 +116,7 @@ const pictureStyle = `  <style>
   </style>
 `
 
-// draw is the picture of both placements, left and right.
+// draw returns the picture of both placements, left and right.
 func draw(word map[string]string, fleet cluster.Fleet, job *cluster.Job, stock, paddle picture) string {
 	var svg strings.Builder
 	write := func(format string, args ...any) { fmt.Fprintf(&svg, format+"\n", args...) }

@@ -23,7 +23,7 @@ type Outcome struct {
 // the baselines what they could find.
 const everyNode = 100
 
-// Stage is one scheduler for each set-up, on which instances are played one after the other.
+// Stage is one scheduler for each set-up, on which instances run one after the other.
 type Stage struct {
 	Setups     []cluster.Setup
 	schedulers []*cluster.Scheduler
@@ -105,7 +105,7 @@ func weigh(t *placement.Topology, in *Instance, plan []placement.Assignment) (Ou
 	return Outcome{Placed: true, Cost: cost.WeightedBytes, Rack: cost.Tiers[rackTier].Bytes}, nil
 }
 
-// fitting is how many pods of a request fit into free, up to a number.
+// fitting returns how many pods of a request fit into free, up to a number.
 func fitting(free, request cluster.Amounts, most int) int {
 	for _, pair := range [][2]int64{{free.CPU, request.CPU}, {free.Memory, request.Memory}, {free.GPU, request.GPU}} {
 		if pair[1] > 0 {
@@ -115,15 +115,15 @@ func fitting(free, request cluster.Amounts, most int) int {
 	return most
 }
 
-// times is n pods of a request.
+// times returns n pods of a request.
 func times(request cluster.Amounts, n int) cluster.Amounts {
 	k := int64(n)
 	return cluster.Amounts{CPU: request.CPU * k, Memory: request.Memory * k, GPU: request.GPU * k}
 }
 
-// hasRoom reports whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
-// first role fit beside n of the last, at best.
-func hasRoom(nodes cluster.Fleet, job *cluster.Job) bool {
+// holdsJob reports whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
+// first role fit together with n of the last, at best.
+func holdsJob(nodes cluster.Fleet, job *cluster.Job) bool {
 	last := &job.Roles[len(job.Roles)-1]
 	first := &cluster.Role{}
 	if len(job.Roles) > 1 {
@@ -141,15 +141,15 @@ func hasRoom(nodes cluster.Fleet, job *cluster.Job) bool {
 		if here == 0 && fitting(free, first.Request, first.Pods) == 0 {
 			continue
 		}
-		beside := make([]int, here+1)
-		for n := range beside {
-			beside[n] = fitting(free.Minus(times(last.Request, n)), first.Request, first.Pods)
+		together := make([]int, here+1)
+		for n := range together {
+			together[n] = fitting(free.Minus(times(last.Request, n)), first.Request, first.Pods)
 		}
 		for n := last.Pods; n >= 0; n-- {
 			best := none
 			for k := 0; k <= min(n, here); k++ {
 				if most[n-k] != none {
-					best = max(best, min(first.Pods, most[n-k]+beside[k]))
+					best = max(best, min(first.Pods, most[n-k]+together[k]))
 				}
 			}
 			most[n] = best
@@ -163,7 +163,7 @@ const rackTier = placement.NodeTier + 1
 
 func vector(a cluster.Amounts) []int64 { return []int64{a.CPU, a.Memory, a.GPU} }
 
-// Topology is a fleet as the planner sees it, built without the plugin.
+// Topology returns a fleet as the planner sees it, built without the plugin.
 func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
 	spec := placement.TopologySpec{
 		Resources: []string{"cpu", "memory", "gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack", "block"),
@@ -179,7 +179,7 @@ func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
 	return t, nil
 }
 
-// Demand is a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
+// Demand returns a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
 func Demand(job *cluster.Job) *placement.Demand {
 	last := &job.Roles[len(job.Roles)-1]
 	d := instances.Ring(last.Pods, vector(last.Request))

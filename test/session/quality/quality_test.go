@@ -21,14 +21,14 @@ func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
 			in := Draw(&s, 5, index)
 			total := float64(len(in.Fleet)) * 8
 			require.InDelta(t, s.Load, 1-float64(in.Fleet.Free().GPU)/total, 0.001, "%s", in)
-			require.True(t, hasRoom(in.Fleet, &s.Job), "%s", in)
-			rooms := 0
+			require.True(t, holdsJob(in.Fleet, &s.Job), "%s", in)
+			racks := 0
 			for _, rack := range in.Fleet.Racks() {
-				if hasRoom(rack, &s.Job) {
-					rooms++
+				if holdsJob(rack, &s.Job) {
+					racks++
 				}
 			}
-			require.Equal(t, s.RackHasRoom, rooms > 0, "%s: %d racks have room", in, rooms)
+			require.Equal(t, s.OneRackHolds, racks > 0, "%s: %d racks have capacity", in, racks)
 			for i := range in.Fleet {
 				require.True(t, in.Fleet[i].Free().Holds(cluster.Amounts{}), "%s: %s is overfull", in, in.Fleet[i].Name)
 			}
@@ -42,23 +42,23 @@ func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
 
 // Two nodes with 4 GPUs and 20 cores each: 4 workers take all cores of one node; 3 leave 5, which is too little for a
 // server of 8; 2 leave 10, which is not.
-func TestHasRoomIsExact(t *testing.T) {
+func TestHoldsJobIsExact(t *testing.T) {
 	nodes := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: cluster.Amounts{CPU: 20, Memory: 512, GPU: 4}}.Fleet()
 	for _, c := range []struct {
 		servers, workers int
 		want             bool
 	}{{1, 6, true}, {1, 7, false}, {2, 4, true}, {2, 5, false}, {3, 2, true}, {4, 0, true}, {5, 0, false}, {0, 8, true}, {0, 9, false}} {
 		job := cluster.ServersAndWorkers("j", c.servers, c.workers, server, worker)
-		require.Equal(t, c.want, hasRoom(nodes, &job), "%d servers, %d workers", c.servers, c.workers)
+		require.Equal(t, c.want, holdsJob(nodes, &job), "%d servers, %d workers", c.servers, c.workers)
 	}
 	ring := cluster.Ring("j", 4, ranks(2))
-	require.False(t, hasRoom(nodes, &ring), "12 cores each")
+	require.False(t, holdsJob(nodes, &ring), "12 cores each")
 }
 
-// tiny is a scenario that plays in milliseconds.
-func tiny(job cluster.Job, room bool) Scenario {
+// tiny returns a scenario that runs in milliseconds.
+func tiny(job cluster.Job, fits bool) Scenario {
 	return Scenario{
-		Name: "tiny " + job.Name, Job: job, Load: 0.5, RackHasRoom: room, others: mixed,
+		Name: "tiny " + job.Name, Job: job, Load: 0.5, OneRackHolds: fits, others: mixed,
 		Shape: cluster.Shape{Nodes: 16, PerRack: 4, RacksPerBlock: 2, Capacity: machine},
 	}
 }
@@ -79,7 +79,7 @@ func TestMeasureComparesEveryBaselineInEveryScenario(t *testing.T) {
 	require.Equal(t, 3, summary.Compared)
 	for _, row := range rows {
 		require.Equal(t, 2, row.Clusters)
-		require.Equal(t, 2, row.OursPlaced)
+		require.Equal(t, 2, row.PluginPlaced)
 		require.GreaterOrEqual(t, row.CostRatio*(1+rounding), 1.0, "%+v", row)
 	}
 	require.Equal(t, "network-topology-aware", rows[3].Baseline)
@@ -89,7 +89,7 @@ func TestMeasureComparesEveryBaselineInEveryScenario(t *testing.T) {
 func placed(cost, rack float64) Outcome { return Outcome{Placed: true, Cost: cost, Rack: rack} }
 
 func TestMeansAreOfTheClustersThatAllPlaced(t *testing.T) {
-	rows := compare("s", []string{"stock", "other", "ours"}, [][]Outcome{
+	rows := compare("s", []string{"stock", "other", "plugin"}, [][]Outcome{
 		{placed(8, 4), placed(6, 3), placed(4, 2)},
 		{placed(4, 2), placed(4, 1), placed(2, 0)},
 		{placed(1000, 1), {}, placed(1, 1)},
@@ -97,7 +97,7 @@ func TestMeansAreOfTheClustersThatAllPlaced(t *testing.T) {
 	})
 	require.Len(t, rows, 2)
 	require.Equal(t, Row{
-		Scenario: "s", Baseline: "stock", CostRatio: 2, Cost: 6, OursCost: 3, CrossRack: 3, OursRack: 1, Clusters: 4, Compared: 2, Placed: 3, OursPlaced: 3,
+		Scenario: "s", Baseline: "stock", CostRatio: 2, Cost: 6, PluginCost: 3, CrossRack: 3, PluginRack: 1, Clusters: 4, Compared: 2, Placed: 3, PluginPlaced: 3,
 	}, rows[0])
 	require.InDelta(t, 5./3, rows[1].CostRatio, 1e-12)
 	require.Equal(t, 3, rows[1].Placed)
@@ -112,10 +112,10 @@ func TestNothingByNothingIsOne(t *testing.T) {
 
 func TestSummaryIsAgainstTheBestOfEachScenario(t *testing.T) {
 	s := sum([]Row{
-		{Scenario: "a", Baseline: "stock", CostRatio: 8, CrossRack: 5, OursRack: 3, Compared: 1, Placed: 3, OursPlaced: 3},
-		{Scenario: "a", Baseline: "other", CostRatio: 2, CrossRack: 4, OursRack: 3, Compared: 1, Placed: 9, OursPlaced: 3},
-		{Scenario: "b", Baseline: "stock", CostRatio: 0.5, CrossRack: 5, OursRack: 3, Compared: 1, Placed: 4, OursPlaced: 3},
-		{Scenario: "b", Baseline: "other", CostRatio: 4, CrossRack: 2, OursRack: 3, Compared: 1, OursPlaced: 3},
+		{Scenario: "a", Baseline: "stock", CostRatio: 8, CrossRack: 5, PluginRack: 3, Compared: 1, Placed: 3, PluginPlaced: 3},
+		{Scenario: "a", Baseline: "other", CostRatio: 2, CrossRack: 4, PluginRack: 3, Compared: 1, Placed: 9, PluginPlaced: 3},
+		{Scenario: "b", Baseline: "stock", CostRatio: 0.5, CrossRack: 5, PluginRack: 3, Compared: 1, Placed: 4, PluginPlaced: 3},
+		{Scenario: "b", Baseline: "other", CostRatio: 4, CrossRack: 2, PluginRack: 3, Compared: 1, PluginPlaced: 3},
 		{Scenario: "c", Baseline: "stock", CostRatio: 1, Placed: 1},
 	}, "stock")
 	require.Equal(t, &Summary{
@@ -168,7 +168,7 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 	q, err := MeasureQueues(Settings{Seed: 1, Clusters: 1}, io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, jobsPerQueue, q.Jobs)
-	for _, placed := range []int{q.StockPlaced, q.OursPlaced} {
+	for _, placed := range []int{q.StockPlaced, q.PluginPlaced} {
 		require.Greater(t, placed, 3)
 		require.Less(t, placed, jobsPerQueue)
 	}
@@ -176,8 +176,8 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 	require.Empty(t, q.PassedOver)
 }
 
-// The second job fits beside the first and is not there: it was passed over. The third does not fit beside the first.
-func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
+// The second job fits together with the first and is not placed: it was passed over. The third does not fit together with the first.
+func TestAJobIsPassedOverIfItFittedAtItsTurn(t *testing.T) {
 	fleet := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: machine}.Fleet()
 	jobs := []cluster.Job{cluster.Ring("first", 6, ranks(1)), cluster.Ring("second", 10, ranks(1)), cluster.Ring("third", 11, ranks(1))}
 	bound := map[string]string{}
@@ -188,6 +188,6 @@ func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
 	occupy(left, &jobs[0], bound)
 	require.Equal(t, cluster.Amounts{CPU: 128 - 36, Memory: 1024 - 192, GPU: 10}, left.Free())
 	require.Equal(t, int64(16), fleet.Free().GPU, "the fleet itself is not touched")
-	require.True(t, hasRoom(left, &jobs[1]))
-	require.False(t, hasRoom(left, &jobs[2]))
+	require.True(t, holdsJob(left, &jobs[1]))
+	require.False(t, holdsJob(left, &jobs[2]))
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Queues is what becomes of more jobs than fit, with stock and with the plugin, one session each.
+// Queues is the result of queues with more jobs than fit, with stock and with the plugin, one session each.
 type Queues struct {
-	Clusters    int `json:"clusters"`
-	Jobs        int `json:"jobs"`
-	StockPlaced int `json:"stock_placed"`
-	OursPlaced  int `json:"ours_placed"`
-	// PassedOver are the jobs that the plugin's session did not place though the older ones left them room, and
+	Clusters     int `json:"clusters"`
+	Jobs         int `json:"jobs"`
+	StockPlaced  int `json:"stock_placed"`
+	PluginPlaced int `json:"ours_placed"`
+	// PassedOver are the jobs that the plugin's session did not place though the older ones left them capacity, and
 	// StockPassedOver how many stock's did not.
 	PassedOver      []string `json:"passed_over"`
 	StockPassedOver int      `json:"stock_passed_over"`
 }
 
-// jobsPerQueue is more than fit.
+// jobsPerQueue is more than any cluster fits.
 const jobsPerQueue = 24
 
-// queueLoads are played by turns.
+// queueLoads are used in turn.
 var queueLoads = []float64{0.5, 0.7, 0.85}
 
-// MeasureQueues plays queues of random jobs on random clusters.
+// MeasureQueues runs queues of random jobs on random clusters.
 func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 	schedulers := [2]*cluster.Scheduler{}
 	for i, setup := range []cluster.Setup{cluster.Stock(), cluster.Paddle(nil)} {
@@ -45,8 +45,8 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 	q := &Queues{Clusters: s.Clusters, PassedOver: []string{}}
 	for index := range s.Clusters {
 		load := queueLoads[index%len(queueLoads)]
-		// The cluster is one that has room for a small job somewhere; which one does not matter.
-		scenario := Scenario{Name: "queue", Job: cluster.Ring("one", 1, worker), Load: load, RackHasRoom: true, Shape: blocks(1), others: mixed, number: queueNumber}
+		// Any cluster with capacity for a small job will do.
+		scenario := Scenario{Name: "queue", Job: cluster.Ring("one", 1, worker), Load: load, OneRackHolds: true, Shape: blocks(1), others: mixed, number: queueNumber}
 		in := Draw(&scenario, s.Seed, index)
 		jobs := queueOf(rand.New(rand.NewPCG(s.Seed, queueNumber<<32|uint64(index))))
 		placed, over := [2]int{}, [2][]int{}
@@ -58,13 +58,13 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 		}
 		q.Jobs += len(jobs)
 		q.StockPlaced += placed[0]
-		q.OursPlaced += placed[1]
+		q.PluginPlaced += placed[1]
 		q.StockPassedOver += len(over[0])
 		for _, i := range over[1] {
 			q.PassedOver = append(q.PassedOver, fmt.Sprintf("seed %d, queue %d, %s", s.Seed, index, jobs[i].Name))
 		}
 		result.Say(progress, "queues: %d of %d, load %.0f %%: %d gangs with stock, %d with the plugin, so far",
-			index+1, s.Clusters, 100*load, q.StockPlaced, q.OursPlaced)
+			index+1, s.Clusters, 100*load, q.StockPlaced, q.PluginPlaced)
 	}
 	return q, nil
 }
@@ -72,7 +72,7 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 // queueNumber keeps what is drawn here apart from the scenarios'.
 const queueNumber = 1 << 20
 
-// queueOf is jobs of all kinds, the oldest first.
+// queueOf returns jobs of all kinds, the oldest first.
 func queueOf(rng *rand.Rand) []cluster.Job {
 	jobs := make([]cluster.Job, jobsPerQueue)
 	for i := range jobs {
@@ -92,7 +92,7 @@ func queueOf(rng *rand.Rand) []cluster.Job {
 	return jobs
 }
 
-// playQueue runs one session: how many jobs are placed, and which are not though they had room at their turn.
+// playQueue runs one session: how many jobs are placed, and which are not though they fitted at their turn.
 func playQueue(scheduler *cluster.Scheduler, in *Instance, jobs []cluster.Job) (placed int, over []int, err error) {
 	scheduler.Reset()
 	if err := scheduler.AddFleet(in.Fleet, in.Seed+uint64(in.Index)); err != nil {
@@ -109,7 +109,7 @@ func playQueue(scheduler *cluster.Scheduler, in *Instance, jobs []cluster.Job) (
 		if scheduler.Placed(&jobs[i]) {
 			placed++
 			occupy(left, &jobs[i], scheduler.Bound(&jobs[i]))
-		} else if hasRoom(left, &jobs[i]) {
+		} else if holdsJob(left, &jobs[i]) {
 			over = append(over, i)
 		}
 	}

@@ -14,30 +14,30 @@ import (
 )
 
 // Row compares one baseline with the plugin in one scenario. Amounts are means over the clusters on which every set-up
-// placed the gang; ratios are of those means, the baseline's by ours; bytes are in model sizes per step.
+// placed the gang; ratios are of those means, the baseline's by the plugin's; bytes are in model sizes per step.
 type Row struct {
-	Scenario  string  `json:"scenario"`
-	Baseline  string  `json:"baseline"`
-	CostRatio float64 `json:"cost_ratio"`
-	Cost      float64 `json:"cost"`
-	OursCost  float64 `json:"ours_cost"`
-	CrossRack float64 `json:"cross_rack_bytes"`
-	OursRack  float64 `json:"ours_cross_rack_bytes"`
+	Scenario   string  `json:"scenario"`
+	Baseline   string  `json:"baseline"`
+	CostRatio  float64 `json:"cost_ratio"`
+	Cost       float64 `json:"cost"`
+	PluginCost float64 `json:"ours_cost"`
+	CrossRack  float64 `json:"cross_rack_bytes"`
+	PluginRack float64 `json:"ours_cross_rack_bytes"`
 
 	// Clusters drawn, those that all set-ups placed the gang on, and those that the baseline and the plugin did.
-	Clusters   int `json:"clusters"`
-	Compared   int `json:"compared"`
-	Placed     int `json:"placed"`
-	OursPlaced int `json:"ours_placed"`
+	Clusters     int `json:"clusters"`
+	Compared     int `json:"compared"`
+	Placed       int `json:"placed"`
+	PluginPlaced int `json:"ours_placed"`
 }
 
 // least is what a mean counts as at least when it is divided: one size of the model per step at price 1. So 0 by 0 is 1,
 // and x by 0 is x.
 const least = 1.0
 
-func ratio(theirs, ours float64) float64 { return max(theirs, least) / max(ours, least) }
+func ratio(baseline, plugin float64) float64 { return max(baseline, least) / max(plugin, least) }
 
-// compare makes the rows of one scenario. Outcomes are by cluster, and then as names: the baselines, and ours as the last.
+// compare returns the rows of one scenario. Outcomes are by cluster, and then as names: the baselines, and the plugin as the last.
 func compare(scenario string, names []string, played [][]Outcome) []Row {
 	sums, placed, compared := make([]Outcome, len(names)), make([]int, len(names)), 0
 	for _, outcomes := range played {
@@ -66,8 +66,8 @@ func compare(scenario string, names []string, played [][]Outcome) []Row {
 	for b, them := range sums[:last] {
 		rows = append(rows, Row{
 			Scenario: scenario, Baseline: names[b], CostRatio: ratio(them.Cost, sums[last].Cost),
-			Cost: them.Cost, OursCost: sums[last].Cost, CrossRack: them.Rack, OursRack: sums[last].Rack,
-			Clusters: len(played), Compared: compared, Placed: placed[b], OursPlaced: placed[last],
+			Cost: them.Cost, PluginCost: sums[last].Cost, CrossRack: them.Rack, PluginRack: sums[last].Rack,
+			Clusters: len(played), Compared: compared, Placed: placed[b], PluginPlaced: placed[last],
 		})
 	}
 	return rows
@@ -78,7 +78,7 @@ type Summary struct {
 	Scenarios int `json:"scenarios"`
 	// Compared scenarios are those with a cluster that every set-up placed the gang on.
 	Compared int `json:"compared"`
-	// Geomean over the scenarios of the cheapest baseline's cost by ours; Least is the least of them.
+	// Geomean over the scenarios of the cheapest baseline's cost by the plugin's; Least is the least of them.
 	Geomean float64 `json:"cost_ratio_geomean"`
 	Least   float64 `json:"cost_ratio_least"`
 	// LeastIn is its scenario.
@@ -104,7 +104,7 @@ func sum(rows []Row, stock string) *Summary {
 		best := of[0]
 		for _, row := range of {
 			best.CostRatio, best.CrossRack = min(best.CostRatio, row.CostRatio), min(best.CrossRack, row.CrossRack)
-			if row.Baseline == stock && row.OursPlaced < row.Placed {
+			if row.Baseline == stock && row.PluginPlaced < row.Placed {
 				s.FewerGangs = append(s.FewerGangs, row.Scenario)
 			}
 		}
@@ -116,7 +116,7 @@ func sum(rows []Row, stock string) *Summary {
 		if s.Least == 0 || best.CostRatio < s.Least {
 			s.Least, s.LeastIn = best.CostRatio, best.Scenario
 		}
-		if best.OursRack > best.CrossRack*(1+rounding) {
+		if best.PluginRack > best.CrossRack*(1+rounding) {
 			s.MoreRackBytes = append(s.MoreRackBytes, best.Scenario)
 		}
 	}
@@ -134,7 +134,7 @@ type Settings struct {
 	Clusters int
 }
 
-// Measure plays all scenarios, and compares the plugin with Volcano's set-ups.
+// Measure runs all scenarios, and compares the plugin with Volcano's set-ups.
 func Measure(s Settings, progress io.Writer) ([]Row, *Summary, error) {
 	return measure(Scenarios(), s, progress)
 }
@@ -168,9 +168,9 @@ func measure(scenarios []Scenario, s Settings, progress io.Writer) ([]Row, *Summ
 	return all, sum(all, stock.Name), nil
 }
 
-// show is one line of a scenario's rows.
+// show returns one line of a scenario's rows.
 func show(rows []Row) string {
-	parts := []string{fmt.Sprintf("%s: placed %d of %d, cost %.1f", rows[0].Scenario, rows[0].OursPlaced, rows[0].Clusters, rows[0].OursCost)}
+	parts := []string{fmt.Sprintf("%s: placed %d of %d, cost %.1f", rows[0].Scenario, rows[0].PluginPlaced, rows[0].Clusters, rows[0].PluginCost)}
 	for i := range rows {
 		parts = append(parts, fmt.Sprintf("%s %d, %.1f", rows[i].Baseline, rows[i].Placed, rows[i].Cost))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Case is so many jobs that come to a cluster at once.
+// Case is a number of jobs that are created at once.
 type Case struct {
 	Nodes, Pods, Gang int
 	// Mode says what the jobs are.
@@ -25,8 +25,8 @@ const (
 	modeOther = "not Paddle's"
 )
 
-// Cases are the clusters that `make bench-session` takes the time of. A gang of 20 is 4 servers and 16 workers by turns with 20 ranks, one of 8 is 2 and 6 or 8
-// ranks; 1,024 are 114 servers and 910 workers.
+// Cases returns the clusters that `make bench-session` measures. A gang of 20 is 4 servers and 16 workers, in turn with 20 ranks. One
+// of 8 is 2 servers and 6 workers, or 8 ranks. One of 1,024 is 114 servers and 910 workers.
 func Cases() []Case {
 	return []Case{
 		{Nodes: 1000, Pods: 2000, Gang: 20, Mode: modeMixed, jobs: mixed},
@@ -35,7 +35,7 @@ func Cases() []Case {
 	}
 }
 
-// others is the case that measures what the plugin costs jobs which it does not place.
+// others returns the case that measures what the plugin costs jobs which it does not place.
 func others() Case {
 	return Case{Nodes: 1000, Pods: 120, Gang: 12, Mode: modeOther, jobs: plain}
 }
@@ -92,7 +92,7 @@ const (
 	perBlock = 16
 )
 
-// fleet is nodes of which others hold 0 to 6 of 8 GPUs.
+// fleet returns nodes of which others hold 0 to 6 of 8 GPUs.
 func (c Case) fleet(seed uint64) cluster.Fleet {
 	rng := rand.New(rand.NewPCG(seed, uint64(c.Nodes)))
 	fleet := cluster.Shape{Nodes: c.Nodes, PerRack: perRack, RacksPerBlock: perBlock, Capacity: machine}.Fleet()

@@ -18,7 +18,7 @@ const (
 	ERNIEKit      = "erniekit"
 )
 
-// Names are the programs that the image offers beside the trainer's own name.
+// Names returns the programs that the image offers in addition to the trainer's own name.
 func Names() []string { return []string{"bash", ERNIEKit, PaddleFormers, "python", "python3", "sh"} }
 
 // Command is what a command line asks for.
@@ -30,11 +30,11 @@ type Command struct {
 	Args []string
 }
 
-// RefusedError says that a command line is none of those that the image stands in for.
+// RefusedError says that the image does not support a command line.
 type RefusedError struct{ Line []string }
 
 func (e RefusedError) Error() string {
-	return fmt.Sprintf("%q is not what this stand-in for Paddle knows: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS], or paddleformers-cli|erniekit train FILE", e.Line)
+	return fmt.Sprintf("%q is not a command that this image supports: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS], or paddleformers-cli|erniekit train FILE", e.Line)
 }
 
 // Parse reads a command line, whose first word is the program's name.

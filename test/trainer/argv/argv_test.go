@@ -39,6 +39,6 @@ func TestParse(t *testing.T) {
 	} {
 		_, err := Parse(line)
 		require.ErrorAs(t, err, &RefusedError{}, line)
-		require.ErrorContains(t, err, "is not what this stand-in for Paddle knows")
+		require.ErrorContains(t, err, "is not a command that this image supports")
 	}
 }

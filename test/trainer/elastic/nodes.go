@@ -61,7 +61,7 @@ func register(ctx context.Context, p *process.Process, launcher *rules.ElasticLa
 	return m, kept, nil
 }
 
-// deregister tells the other nodes at once that this one goes.
+// deregister makes the other nodes see at once that this one leaves.
 func (m *member) deregister(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()

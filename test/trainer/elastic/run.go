@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 )
 
-// Collective trains as one rank of several, in a round of its own.
+// Collective trains as one rank of several, in a separate round.
 type Collective func(ctx context.Context, t *train.Trainer, endpoints []string, round string) error
 
 // Run is one node of an elastic job.
@@ -34,7 +34,7 @@ func Run(ctx context.Context, p *process.Process, launcher *rules.ElasticLaunche
 		return err
 	}}
 	err = m.rounds(ctx, t, collective)
-	if !errors.Is(err, train.ErrCrash) { // a crash tells nobody
+	if !errors.Is(err, train.ErrCrash) { // a crash does not deregister
 		m.deregister(ctx)
 	}
 	if errors.Is(err, errDone) {

@@ -112,7 +112,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// The trainer stands in for every image and every command of the examples but one.
+// The trainer replaces every image and every command of the examples but one.
 func TestTheExamplesAreCovered(t *testing.T) {
 	images := regexp.MustCompile(`(?m)^\s*(?:- )?image: (\S+)`)
 	commands := regexp.MustCompile(`(?m)^\s*command: (\[.*\])\n(?:\s*args: (\[.*\])\n)?`)

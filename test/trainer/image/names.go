@@ -12,8 +12,8 @@ import (
 // Binary is where the image has the trainer.
 const Binary = "/usr/local/bin/trainer"
 
-// Names are the images of deploy/examples, which the trainer stands in for, and its own. The example ctr-volcano.yaml runs a script of
-// its image, for which nothing stands in.
+// Names returns the images of deploy/examples that the trainer replaces, and its own. The example ctr-volcano.yaml runs a script of
+// its image, which nothing replaces.
 func Names() []string {
 	return []string{
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",
@@ -30,7 +30,7 @@ func Names() []string {
 	}
 }
 
-// Full is the name under which a node keeps an image that a manifest names.
+// Full returns the name under which a node keeps an image that a manifest names.
 func Full(name string) string {
 	if last := path.Base(name); !strings.ContainsAny(last, ":@") {
 		name += ":latest"
@@ -45,7 +45,7 @@ func Full(name string) string {
 	return name
 }
 
-// links are the programs that manifests call, all of which are the trainer.
+// links returns the programs that manifests call, all of which are the trainer.
 func links() (paths []string) {
 	for _, name := range argv.Names() {
 		dir := "usr/bin/"
@@ -57,5 +57,5 @@ func links() (paths []string) {
 	return paths
 }
 
-// folders are what the commands of the examples change to, and what programs take for granted.
+// folders returns what the commands of the examples change to, and what programs take for granted.
 func folders() []string { return []string{"workspace", "tmp"} }

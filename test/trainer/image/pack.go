@@ -143,7 +143,7 @@ func (a *archive) index(value object) {
 	a.file("index.json", text)
 }
 
-// layer is the image's file system: the trainer, links to it under all names that it answers to, and a few folders.
+// layer returns the image's file system: the trainer, links to it under all names that it answers to, and a few folders.
 func layer(binary []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
@@ -171,7 +171,7 @@ func layer(binary []byte) ([]byte, error) {
 		return err
 	}
 	for _, name := range folders() {
-		// Whoever the container runs as may write there.
+		// Every user that the container may run as can write there.
 		if err := folder(name, 0o1777); err != nil {
 			return nil, err
 		}

@@ -2,9 +2,9 @@
 
 // Package meet is the trainer's wire protocol: one JSON object a line, over TCP.
 //
-// A process that listens at an endpoint runs a [Hub]. The members of a group connect to it, and each says who it is, whom it
-// looks for and what it knows of the job. Then the members exchange data: each sends its own, and gets that of all members
-// once all have sent theirs.
+// A process that listens at an endpoint runs a [Hub]. The members of a group connect to it, and each sends its name, the
+// peer that it looks for and what it knows of the job. Then the members exchange data: each sends its own, and receives that of all
+// members once all have sent it.
 package meet
 
 import "encoding/json"
@@ -14,7 +14,7 @@ type Group struct {
 	// Name is what a member is called, for example TRAINER.
 	Name string
 	Size int
-	// Job is what all members must know alike, for example the endpoints of all servers.
+	// Job is what must be equal for all members, for example the endpoints of all servers.
 	Job string
 	// Round is different for each group that an elastic job forms.
 	Round string

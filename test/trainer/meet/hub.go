@@ -76,7 +76,7 @@ func Serve(ctx context.Context, network *wire.Net, say func(string, ...any), nam
 	return h, nil
 }
 
-// Close ends the hub and waits until it has ended.
+// Close stops the hub and waits until it has stopped.
 func (h *Hub) Close() {
 	h.stop()
 	h.handlers.Wait()

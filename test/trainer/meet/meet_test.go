@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// A round that has lost a member is tried again with the same nodes until the lost one's lease has ended. A member may come
+// A round that has lost a member is tried again with the same nodes until the lost one's lease has expired. A member may come
 // back before the hub of the first attempt has closed.
 func TestAMemberWaitsForTheHubOfTheNextAttempt(t *testing.T) {
 	t.Parallel()

@@ -131,7 +131,7 @@ func (m *Mesh) All(ctx context.Context, key string, value any) ([]json.RawMessag
 	return answers[0].All, nil
 }
 
-// Bye says goodbye to all hubs.
+// Bye announces to all hubs that this member leaves.
 func (m *Mesh) Bye() error {
 	var err error
 	for _, c := range m.clients {
@@ -143,6 +143,6 @@ func (m *Mesh) Bye() error {
 // Close ends all connections.
 func (m *Mesh) Close() {
 	for _, c := range m.clients {
-		_ = c.conn.Close() // it may have ended already
+		_ = c.conn.Close() // it may be closed already
 	}
 }

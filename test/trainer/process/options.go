@@ -27,11 +27,11 @@ func ParseOptions(args []string, env map[string]string, out io.Writer) (Options,
 	set.IntVar(&o.Steps, "steps", 60, "how many steps to train")
 	set.StringVar(&o.ModelDir, "model-dir", env["MODEL_DIR"], "where to write checkpoints and the model (also MODEL_DIR)")
 	set.DurationVar(&o.Deadline, "deadline", time.Minute, "how long to wait for any peer")
-	set.DurationVar(&o.SlowStart, "slow-start", 0, "test hook: do nothing for so long at first")
-	set.DurationVar(&o.StepTime, "step-time", 0, "test hook: let each step take at least so long")
+	set.DurationVar(&o.SlowStart, "slow-start", 0, "test hook: do nothing for this time at first")
+	set.DurationVar(&o.StepTime, "step-time", 0, "test hook: let each step take at least this time")
 	set.IntVar(&o.CrashAtStep, "crash-at-step", -1, "test hook: exit with code 7 before this step in the first attempt")
 	set.IntVar(&o.CrashRank, "crash-rank", 0, "test hook: which trainer crashes, -1 for each")
-	set.IntVar(&o.ExpectWorld, "expect-world", 0, "fail unless there are so many trainers")
+	set.IntVar(&o.ExpectWorld, "expect-world", 0, "fail unless there is this number of trainers")
 	set.BoolVar(&o.ServersExit, "servers-exit", false, "end servers once all trainers are done")
 	var err error
 	set.VisitAll(func(f *flag.Flag) {

@@ -29,7 +29,7 @@ func (p *Process) Say(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Out, format+"\n", args...) // a log that cannot be written has no other place to say so
 }
 
-// Child is the process that this one starts with more variables.
+// Child returns the process that this one starts with more variables.
 func (p *Process) Child(more map[string]string) *Process {
 	child := *p
 	child.Env = maps.Clone(p.Env)
@@ -37,7 +37,7 @@ func (p *Process) Child(more map[string]string) *Process {
 	return &child
 }
 
-// ModelDir is where checkpoints and the model are written.
+// ModelDir returns where checkpoints and the model are written.
 func (p *Process) ModelDir() string {
 	if p.Options.ModelDir == "" {
 		return filepath.Join(p.Dir, "models")
@@ -48,8 +48,7 @@ func (p *Process) ModelDir() string {
 	return filepath.Join(p.Dir, p.Options.ModelDir)
 }
 
-// OwnIP is the address that a pod's environment tells it, empty where it tells none. PADDLE_CURRENT_IP is always an IP;
-// POD_IP may be a name.
+// OwnIP returns the IP in a pod's environment, or nothing if there is none. PADDLE_CURRENT_IP is always an IP; POD_IP may be a name.
 func OwnIP(env map[string]string) string {
 	for _, name := range []string{"PADDLE_CURRENT_IP", "POD_IP"} {
 		if value := strings.TrimSpace(env[name]); net.ParseIP(value) != nil {

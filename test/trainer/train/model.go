@@ -57,7 +57,7 @@ func predict(params []float64, c *click) float64 {
 	return 1 / (1 + math.Exp(-logit))
 }
 
-// gradient is that of one rank in one step.
+// gradient returns that of one rank in one step.
 func gradient(params []float64, step, rank int) []int64 {
 	sums := make([]int64, size)
 	drawn := clicks(uint64(step)<<20 + uint64(rank)) //nolint:gosec // neither is negative
@@ -83,7 +83,7 @@ func apply(params []float64, gradients [][]int64) []float64 {
 	return next
 }
 
-// loss is that of clicks that no rank trains on.
+// loss returns that of clicks that no rank trains on.
 func loss(params []float64) float64 {
 	total, drawn := 0.0, clicks(heldOut)
 	for i := range drawn {

@@ -145,7 +145,7 @@ func (t *Trainer) end(ctx context.Context, s State) error {
 	return t.Mesh.Bye()
 }
 
-// countAttempt counts how often this trainer has begun, in a file beside its checkpoints.
+// countAttempt counts how often this trainer has started, in a file next to its checkpoints.
 func (t *Trainer) countAttempt() (attempt int, err error) {
 	if t.Options.CrashAtStep < 0 {
 		return 1, nil

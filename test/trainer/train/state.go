@@ -16,7 +16,7 @@ const (
 	ModelFile      = "model.json"
 )
 
-// State is what a checkpoint and the trained model hold: the parameters after so many steps, and who trained them. JSON
+// State is what a checkpoint and the trained model hold: the parameters after Steps steps, and who trained them. JSON
 // keeps each bit of a number.
 type State struct {
 	Steps  int
@@ -24,7 +24,7 @@ type State struct {
 	Params []float64
 }
 
-// grow notes that so many ranks train from here on.
+// grow records the number of ranks that train from this step on.
 func (s *State) grow(world int) {
 	if n := len(s.Worlds); n == 0 || s.Worlds[n-1].World != world {
 		s.Worlds = append(s.Worlds[:n:n], Segment{s.Steps, world})

@@ -43,7 +43,7 @@ func (n *Net) Await(ctx context.Context, what string, try func(context.Context) 
 		if err == nil || errors.As(err, &FinalError{}) {
 			return err
 		}
-		if limited.Err() == nil || last == nil { // an attempt that the deadline ended has no reason of its own
+		if limited.Err() == nil || last == nil { // an attempt that the deadline ended has no other reason
 			last = err
 		}
 		if Sleep(limited, pause) != nil {
@@ -76,7 +76,7 @@ func (n *Net) lookup(ctx context.Context, host string) ([]string, error) {
 	return found, err
 }
 
-// DialOnce looks an endpoint up and connects to it.
+// DialOnce resolves an endpoint and connects to it.
 func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(endpoint)
 	if err != nil {

@@ -129,13 +129,13 @@ func (r *Result) checkPlugins(tiers []conf.Tier) {
 	for i, tier := range tiers {
 		for j := range tier.Plugins {
 			if tier.Plugins[j].Name == config.PluginName {
-				r.checkOurs(&tier.Plugins[j], field.NewPath("tiers").Index(i).Child("plugins").Index(j), seen[networkPlugin])
+				r.checkPaddle(&tier.Plugins[j], field.NewPath("tiers").Index(i).Child("plugins").Index(j), seen[networkPlugin])
 			}
 		}
 	}
 }
 
-func (r *Result) checkOurs(plugin *conf.PluginOption, path *field.Path, besideNetworkPlugin bool) {
+func (r *Result) checkPaddle(plugin *conf.PluginOption, path *field.Path, besideNetworkPlugin bool) {
 	switches := reflect.ValueOf(plugin).Elem()
 	for i := range switches.NumField() {
 		if enabled, ok := switches.Field(i).Interface().(*bool); ok && enabled != nil && !*enabled {

@@ -32,9 +32,9 @@ func printed(t *testing.T, text string) []string {
 	return lines[:len(lines)-1]
 }
 
-// small returns a configuration of two plugins. Its lines: 1 actions, 3 gang, 5 ours.
-func small(actions, ours, more string) string {
-	return fmt.Sprintf("actions: %s\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n%s%s", actions, ours, more)
+// small returns a configuration of two plugins. Its lines: 1 actions, 3 gang, 5 paddle.
+func small(actions, paddle, more string) string {
+	return fmt.Sprintf("actions: %s\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n%s%s", actions, paddle, more)
 }
 
 const usual = `"enqueue, allocate, backfill"`

@@ -173,7 +173,7 @@ func (c *Checker) predicate(f *nodeFeasibility, id placement.NodeID) (feasible b
 	return node != nil && c.Predicates.PredicateForAllocateAction(f.task, node) == nil
 }
 
-// maxVariants is how many pods of a role that are not equivalent have results of their own in one plan.
+// maxVariants is how many pods of a role that are not equivalent have separate results in one plan.
 const maxVariants = 32
 
 // Role is the feasibility of the pending pods of one role of a plan.
@@ -222,7 +222,7 @@ func requestsLess(task *api.TaskInfo, taken map[corev1.ResourceName]bool) bool {
 	return false
 }
 
-// Feasible reports whether a node is feasible for a pending pod of the role, as far as the pod has a result of its own. If
+// Feasible reports whether a node is feasible for a pending pod of the role, as far as the pod has a result. If
 // it is infeasible and the pods are equivalent, all nodes are checked. An error means that no node is feasible.
 func (r *Role) Feasible(task *api.TaskInfo, node placement.NodeID) (bool, error) {
 	f := r.of(task)
@@ -253,11 +253,11 @@ func (r *Role) Eligible() *placement.NodeSet {
 	return nodes
 }
 
-// Possible returns all nodes but those that are certainly infeasible for every pod of the role, whatever else is placed;
+// Possible returns all nodes but those that are certainly infeasible for every pod of the role, wherever other pods are placed;
 // nil is the set of all nodes. complete reports that Eligible leaves out no other nodes.
 //
 // A node that is infeasible for one pod is certainly so if all pods are equivalent and the result is final. A node that was
-// rejected after some pods of the gang were placed may be feasible again once these are taken back.
+// rejected after some pods of the gang were placed may be feasible again once these are deallocated.
 func (r *Role) Possible() (nodes *placement.NodeSet, complete bool) {
 	switch {
 	case len(r.variants) == 0 || r.templatesDiffer:

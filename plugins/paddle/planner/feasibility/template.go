@@ -153,8 +153,8 @@ func dependsOnOtherPods(spec *corev1.PodSpec) bool {
 }
 
 // mayBecomeFeasible reports whether a node that is infeasible for a pod may be feasible for it once other pods of its job are
-// placed, or for an equivalent pod. Such a pod has affinity to pods of the job or topology spread constraints, or volumes or
-// devices of its own.
+// placed, or for an equivalent pod. Such a pod has affinity to pods of the job or topology spread constraints, or its own
+// volumes or devices.
 func mayBecomeFeasible(job *api.JobInfo, pod *corev1.Pod) bool {
 	return len(pod.Spec.TopologySpreadConstraints) > 0 || len(pod.Spec.ResourceClaims) > 0 ||
 		slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) ||

@@ -160,7 +160,7 @@ func TestNodeScorer_ScoresAreZeroWhereNothingMatches(t *testing.T) {
 	nodes, pods := furnished()
 	ssn, topology := view(t, nodes, pods...)
 	worker := pod("worker", "worker", "")
-	worker.Spec.Affinity = preferPods("nobody", "rack", 1)
+	worker.Spec.Affinity = preferPods("none", "rack", 1)
 	scores, err := newNodeScorer(ssn).scores(topology, worker, softTerms{podAffinity: true})
 	require.NoError(t, err)
 	require.Equal(t, make([]int64, 4), scores)

@@ -57,7 +57,7 @@ type DomainCapacity struct {
 	Fits []int
 }
 
-// Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
+// Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and checks each node a few times for
 // each role. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, error) {
 	e := &Diagnosis{Resources: t.Resources()}

@@ -95,7 +95,7 @@ func (g *pendingGang) domains() (lo, hi tree.DomainID) {
 	return g.t.Domains(g.d.HighestTier)
 }
 
-// bound is how many members a domain holds at most, as far as sums tell.
+// bound is how many members a domain holds at most, by sums.
 func (g *pendingGang) bound(v tree.DomainID) (sum int64) {
 	for _, r := range g.roles {
 		sum += min(g.need[r], g.shapes[r].Sum(v))

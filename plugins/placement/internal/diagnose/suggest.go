@@ -228,7 +228,7 @@ func (s *suggester) step(role int) int {
 	return pods
 }
 
-// moreWork bounds the nodes that are looked at for more capacity, over all members.
+// moreWork bounds the nodes that are checked for more capacity, over all members.
 const moreWork = 1 << 22
 
 // moreCapacity makes capacity free in the best domain. Each member that does not fit gets it where least is

@@ -40,7 +40,7 @@ func TestSuggestionsAreBounded(test *testing.T) {
 	require.Equal(test, MoreCapacity, e.Suggestions[0].Change)
 }
 
-// An explanation that is stopped, at whatever point, leaves the topology as it was.
+// An explanation that is stopped, at any point, leaves the topology as it was.
 func TestExplanationIsStopped(test *testing.T) {
 	stopped := 0
 	for seed := range int64(200) {

@@ -8,8 +8,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// partialAssignment is a plan in the making: how many of each pod class are on each node, and what that costs. A domain state is a domain that holds
-// members; only those are looked at, so work grows with the job and not with the cluster.
+// partialAssignment is a partial plan: how many of each pod class are on each node, and what that costs. A domain state is a domain that holds
+// members; only those are visited, so work grows with the job and not with the cluster.
 type partialAssignment struct {
 	p          *problem
 	podClasses int
@@ -19,9 +19,9 @@ type partialAssignment struct {
 	counts     []int32 // domain state-major, of domain states that are nodes: members of each pod class
 	leftover   []int64 // domain state-major, of domain states that are nodes: what is still free
 	waiting    []int32 // members of each pod class that have no node
-	sum        value   // without busy, which busiest works out
-	work       int     // domain states looked at since the last reset
-	lazy       bool    // costs are worked out by recompute, and not with each change
+	sum        value   // without busy, which busiest computes
+	work       int     // domain states visited since the last reset
+	lazy       bool    // costs are computed by recompute, and not with each change
 	split      bool    // parallel groups need not stay together
 	scratch    []int32
 }
@@ -32,7 +32,7 @@ type domainState struct {
 	cost   value // of the border, and for nodes of what is inside
 }
 
-// newPartialAssignment borrows the topology's numbers of domain states; close gives them back.
+// newPartialAssignment borrows the topology's numbers of domain states; close returns them.
 func newPartialAssignment(p *problem) *partialAssignment {
 	b := &partialAssignment{p: p, podClasses: len(p.podClasses), position: p.t.Borrow(), scratch: make([]int32, max(p.classes, len(p.podClasses)))}
 	for k := range p.podClasses {
@@ -114,7 +114,7 @@ func (b *partialAssignment) updateCost(c int) {
 	state.cost = is
 }
 
-// add puts n members of a pod class on a node; below 0 takes them off. Capacity is the caller's concern.
+// add puts n members of a pod class on a node; below 0 takes them off. The caller checks capacity.
 func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 	kind := &b.p.podClasses[k]
 	b.p.stop.count(1)
@@ -141,7 +141,7 @@ func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 	}
 }
 
-// recompute works out all costs after a lazy phase.
+// recompute computes all costs after a lazy phase.
 func (b *partialAssignment) recompute() {
 	b.lazy = false
 	for c := range b.states {
@@ -191,8 +191,8 @@ func (b *partialAssignment) left(c int) []int64 {
 	return b.leftover[c*r : (c+1)*r]
 }
 
-// gain is by how many weighted bytes a plan grows if n more members of a pod class go to a node; workers without the server that
-// they must have count as more than any bytes.
+// gain is by how many weighted bytes a plan grows if n more members of a pod class go to a node; workers without a required
+// server count as more than any bytes.
 func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 	class := b.p.podClasses[k].class
 	if class < 0 || b.p.unit == 0 {
@@ -276,7 +276,7 @@ func (p *problem) within(nodes []tree.NodeID, used tree.NodeID) []tree.NodeID {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
-// open are those of the nodes that have capacity for someone.
+// open are those of the nodes that have capacity for a member.
 func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 	for _, n := range nodes {
 		for k := range b.podClasses {
@@ -289,13 +289,13 @@ func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 	return open
 }
 
-const maxNeighbours = 32
+const maxNeighbors = 32
 
-// neighbours are unused nodes next to those in use: of each of the lowest domains in use, the two with most capacity.
-func (b *partialAssignment) neighbours() (near []tree.NodeID) {
+// neighbors are unused nodes next to those in use: of each of the lowest domains in use, the two with most capacity.
+func (b *partialAssignment) neighbors() (near []tree.NodeID) {
 	p := b.p
 	for c := range b.states {
-		if b.states[c].tier != tree.NodeTier+1 || len(near) >= maxNeighbours*p.effort {
+		if b.states[c].tier != tree.NodeTier+1 || len(near) >= maxNeighbors*p.effort {
 			continue
 		}
 		lo, hi := p.t.NodesOf(b.states[c].domain)

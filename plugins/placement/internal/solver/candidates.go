@@ -10,11 +10,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// scope is a domain within which a start places everything.
+// scope is a domain within which a start places all members.
 type scope struct {
 	domain  tree.DomainID
 	tier    int
-	expense float64 // what a member costs there at least, as far as sums tell
+	expense float64 // what a member costs there at least, by sums
 	share   float64
 }
 
@@ -25,7 +25,7 @@ const (
 	smallMembers  = 16
 )
 
-// highest is the tier of the domains within one of which everybody must be.
+// highest is the tier of the domains within one of which all members must be.
 func (p *problem) highest() int {
 	if p.limit > 0 {
 		return p.limit
@@ -34,7 +34,7 @@ func (p *problem) highest() int {
 }
 
 // scopes are the domains of a tier that may hold the job: those that need the fewest nodes first, of these the tightest.
-// Where everybody must be within one of them, these are all that there are; else a few.
+// Where all members must be within one of them, it returns all of these; else a few.
 func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 	if tier == tree.NodeTier && p.whole() == nil {
 		return nil // no node holds all
@@ -159,7 +159,7 @@ func first[T any](all []T, n int, compare func(a, b T) int) []T {
 	return all[:n]
 }
 
-// leafDomains are the domains just above nodes whose largest nodes promise most.
+// leafDomains are the domains just above nodes with the most promising large nodes.
 func (p *problem) leafDomains(s scope, demands []roleDemand) []scoredDomain {
 	if s.tier == tree.NodeTier {
 		return []scoredDomain{{domain: s.domain}}
@@ -229,7 +229,7 @@ func (c *classes) needs(n tree.NodeID) bool {
 	return true
 }
 
-// interchangeable reports whether two nodes side by side differ in nothing but their names, as far as a job can see.
+// interchangeable reports whether two nodes side by side differ in nothing that a job depends on.
 func (p *problem) interchangeable(a, b tree.NodeID) bool {
 	t := p.t
 	for k := range p.podClasses {

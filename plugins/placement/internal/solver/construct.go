@@ -37,7 +37,7 @@ func (p *problem) roleDemands() []roleDemand {
 
 func (p *problem) request(l *roleDemand) []int64 { return p.podClasses[l.podClasses[0]].request }
 
-// share of everything wanted that a domain can hold, as far as sums tell: 1 and more if all. It never errs on the low side.
+// share of all demands that a domain can hold, by sums: 1 and more if all. It is an upper bound.
 func (p *problem) share(d tree.DomainID, demands []roleDemand) float64 {
 	share := float64(tree.MaxFit)
 	some := 0
@@ -115,7 +115,7 @@ func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []
 	}
 }
 
-// expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
+// expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier.
 func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand) {
 	done := tree.NoDomain
 	for d := anchor; tier <= top && wanted(demands) > 0; d, tier = b.p.t.Parent(d), tier+1 {
@@ -159,7 +159,7 @@ func (p *problem) expense(d tree.DomainID, tier int, demands []roleDemand) float
 	return float64(price) / float64(members)
 }
 
-// childrenFor is the least number of children of a domain that hold everybody, as far as sums tell.
+// childrenFor is the least number of children of a domain that hold all members, by sums.
 func (p *problem) childrenFor(d tree.DomainID, demands []roleDemand) (children int64) {
 	lo, hi := p.t.Children(d)
 	shares := make([]float64, 0, hi-lo)
@@ -174,7 +174,7 @@ func (p *problem) childrenFor(d tree.DomainID, demands []roleDemand) (children i
 	return children
 }
 
-// fillNode puts on a node all that fits of what is wanted, the last role first.
+// fillNode puts as many members on a node as fit, the last role first.
 func (b *partialAssignment) fillNode(node tree.NodeID, demands []roleDemand) {
 	for i := len(demands) - 1; i >= 0; i-- {
 		b.put(node, &demands[i], b.whole(node, &demands[i]))
@@ -182,7 +182,7 @@ func (b *partialAssignment) fillNode(node tree.NodeID, demands []roleDemand) {
 }
 
 // fillRest fills a scope with the members that have no node yet, whether parallel groups stay together or not, and reports
-// whether everybody has one then.
+// whether all have one then.
 func (b *partialAssignment) fillRest(s scope) bool {
 	demands := b.p.roleDemands()
 	for i := range demands {
@@ -238,7 +238,7 @@ func (p *problem) roundRobinSets(s scope) (sets [][]tree.NodeID) {
 	return sets
 }
 
-// roundRobinStart deals members out to nodes one at a time, round and round.
+// roundRobinStart puts members on nodes in turn, one at a time.
 func (b *partialAssignment) roundRobinStart(nodes []tree.NodeID, demands []roleDemand) {
 	for i := range demands {
 		for placed := true; placed && demands[i].want > 0; {

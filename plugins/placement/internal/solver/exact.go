@@ -16,8 +16,8 @@ const maxStates = 1 << 12
 // exact finds the best plan on a set of nodes by dynamic programming over the tree.
 //
 // Costs are sums over domains of a function of how many members of each pod class the domain holds. So the best way to put a
-// given state (a count of each pod class) below a domain is the best split of it over the domain's children, whatever is done
-// elsewhere. Each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
+// given state (a count of each pod class) below a domain is the best split of it over the domain's children, independent of
+// other domains. Each node's table is computed directly, and tables of siblings are merged one after the other. For nodes n
 // and states s that is O(n s^2 / 2^pod classes). The result is optimal for these nodes in bytes, then busiest uplink, then
 // penalty, then fragmentation. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
 // bytes below that. A last pass makes penalty and fragmentation least, however busy other uplinks are than the busiest.
@@ -31,7 +31,7 @@ type exact struct {
 	limit   float64 // no uplink may be busier
 	bound   int64   // weighted bytes of a plan that is known: what comes to more is not followed
 	once    bool    // without the last pass
-	work    int     // pairs of states that may still be looked at
+	work    int     // pairs of states that may still be visited
 	row     []int32
 	place   []int32 // scratch of merge: of each state, 1 + its place in found
 	found   []joined
@@ -104,7 +104,7 @@ func (x *exact) solve(nodes []tree.NodeID) (counts []int32, ok bool) {
 	return counts, true
 }
 
-// whole is the table of everything, and the value of the best plan; nil if there is none.
+// whole is the table of all members, and the value of the best plan; nil if there is none.
 func (x *exact) whole(nodes []tree.NodeID) (*table, value) {
 	root := x.below(x.p.t.Root(), len(x.p.t.Tiers()), nodes)
 	last := len(root.states) - 1
@@ -223,7 +223,7 @@ type table struct {
 	splits []split // of each part but the first
 }
 
-// split says, for each state of a part and its elder siblings, which of it is the part's.
+// split has, for each state of a part and its earlier siblings, the state of the part.
 type split struct {
 	states, own []int32
 }
@@ -234,7 +234,7 @@ type joined struct {
 	own   int32
 }
 
-// merge adds a child's table to that of its elder siblings.
+// merge adds a child's table to that of its earlier siblings.
 func (x *exact) merge(t, child *table) {
 	t.parts = append(t.parts, child)
 	if len(t.parts) == 1 {
@@ -256,7 +256,7 @@ func (x *exact) merge(t, child *table) {
 	t.states, t.splits = s.states, append(t.splits, s)
 }
 
-// join looks at all pairs of states of a child and of its elder siblings.
+// join visits all pairs of states of a child and of its earlier siblings.
 func (x *exact) join(t, child *table) {
 	x.found = x.found[:0]
 	last := len(x.p.podClasses) - 1
@@ -294,7 +294,7 @@ func (x *exact) join(t, child *table) {
 
 func (x *exact) digit(state int32, k int) int32 { return x.digits[int(state)*len(x.p.podClasses)+k] }
 
-// together reports whether two states are no more than everything.
+// together reports whether two states have no more than all members.
 func (x *exact) together(a, b int32) bool {
 	for k := range x.p.podClasses {
 		if x.digit(a, k)+x.digit(b, k) > x.p.podClasses[k].count {

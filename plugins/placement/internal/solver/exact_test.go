@@ -78,14 +78,14 @@ func TestPlansWithoutExactSearchAreGood(t *testing.T) {
 			missed++
 		case plan != nil && all.Whole && len(plan.Left) == 0:
 			require.NoError(t, legal.Check(in.Topology, in.Demand, plan.Assignments), "instance %d", index)
-			ours, best := bruteforce.ScoreOf(in, plan.Cost)[0], all.Score[0]
+			cost, best := bruteforce.ScoreOf(in, plan.Cost)[0], all.Score[0]
 			switch {
-			case ours <= best*(1+1e-9):
+			case cost <= best*(1+1e-9):
 				ratios = append(ratios, 1)
 			case best == 0:
 				ratios = append(ratios, 2)
 			default:
-				ratios = append(ratios, ours/best)
+				ratios = append(ratios, cost/best)
 			}
 		}
 	}

@@ -20,12 +20,12 @@ const knapsackWork = 1 << 19
 type knapsack struct {
 	b    *partialAssignment
 	want int
-	done []cheapestSets // sets that hold everybody, by domain
+	done []cheapestSets // sets that hold all members, by domain
 }
 
 // cheapestSets are the cheapest sets below one domain.
 type cheapestSets struct {
-	cost  []int64 // of k members, for k from 0 to everybody
+	cost  []int64 // of k members, for k from 0 to all
 	parts []*cheapestSets
 	taken [][]uint16 // of each part: how many members it has, for each k
 	node  tree.NodeID
@@ -68,7 +68,7 @@ func (b *partialAssignment) knapsackCover(d tree.DomainID, tier int) bool {
 	return b.complete()
 }
 
-// below works out the sets of a domain, without the price of its own border.
+// below computes the sets of a domain, without the price of its own border.
 func (c *knapsack) below(d tree.DomainID, tier int) *cheapestSets {
 	own := &cheapestSets{cost: make([]int64, c.want+1), node: -1}
 	for k := 1; k <= c.want; k++ {
@@ -146,7 +146,7 @@ func (c *knapsack) place(set *cheapestSets, k int) {
 
 const binPackWork = 1 << 21
 
-// packTable is what pack works out: over the nodes one by one, for each number of members of all roles but the last, the most
+// packTable is the table of binPack: over the nodes one by one, for each number of members of all roles but the last, the most
 // members of the last role that fit in addition.
 type packTable struct {
 	b       *partialAssignment
@@ -157,8 +157,8 @@ type packTable struct {
 	choice  []int32   // node-major: of each state, the node's own
 }
 
-// binPack places roles that compete for the same nodes, where descent ran into a corner. It finds capacity if there is any, and
-// looks at no cost. It gives up on what is too much work.
+// binPack places roles that compete for the same nodes, where descent failed. It finds capacity if there is any, and
+// ignores cost. It gives up on what is too much work.
 func (b *partialAssignment) binPack(lo, hi tree.NodeID) bool {
 	b.reset()
 	k := &packTable{b: b, demands: b.p.roleDemands(), states: 1}
@@ -216,7 +216,7 @@ func (k *packTable) enumerate() {
 
 const noFit = -1
 
-// fill works the table out, and reports whether everybody finds capacity.
+// fill computes the table, and reports whether all members find capacity.
 func (k *packTable) fill() bool {
 	most, next := make([]int32, k.states), make([]int32, k.states)
 	for s := range most {
@@ -300,7 +300,7 @@ func (b *partialAssignment) additional(n tree.NodeID, demands []roleDemand, vect
 	return b.besideServer(demands, vector, fit)
 }
 
-// besideServer honours the colocation limit: workers fit only where a server is.
+// besideServer honors the colocation limit: workers fit only where a server is.
 func (b *partialAssignment) besideServer(demands []roleDemand, vector []int32, fit int32) int32 {
 	class := func(i int) int { return b.p.podClasses[demands[i].podClasses[0]].class }
 	last := len(demands) - 1

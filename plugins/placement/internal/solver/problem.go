@@ -45,8 +45,8 @@ type problem struct {
 	noExact    bool
 	stop       stopper
 
-	limit          int // tier within one domain of which everything must be; 0 for none
-	colocationTier int // tier of whose domains no one may hold workers to place and no server; 0 for none
+	limit          int // tier within one domain of which all members must be; 0 for none
+	colocationTier int // tier whose domains must have a server if they hold workers to place; 0 for none
 	// working are the workers placed before in domains of that tier.
 	working map[tree.DomainID]int64
 }
@@ -146,7 +146,7 @@ func (p *problem) addRing(take []int) {
 // value is what a plan, or a part of one, costs. Bytes, penalty and fragmentation of parts add up; of busiest uplinks the larger one
 // counts.
 type value struct {
-	workersWithoutServer int64   // workers that must have a server near them and have none; no plan has any
+	workersWithoutServer int64   // workers that lack a required server; no plan has any
 	bytes                int64   // weighted, in units of traffic and of WeightUnit
 	busy                 float64 // seconds of the busiest uplink
 	penalty              int64
@@ -160,7 +160,7 @@ func (v value) plus(w value) value {
 	return value{v.workersWithoutServer + w.workersWithoutServer, v.bytes + w.bytes, max(v.busy, w.busy), v.penalty + w.penalty, v.fragmentation + w.fragmentation}
 }
 
-// less orders plans: traffic by the objective, then preferences of the pods, then fragmentation to what comes later.
+// less orders plans: traffic by the objective, then preferences of the pods, then fragmentation.
 func (v value) less(w value, byBusy bool) bool {
 	if v.workersWithoutServer != w.workersWithoutServer {
 		return v.workersWithoutServer < w.workersWithoutServer

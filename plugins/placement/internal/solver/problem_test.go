@@ -19,7 +19,7 @@ func TestFragmentationOfPodsOnANode(test *testing.T) {
 		count   []int32
 		want    int64
 	}{
-		{"nobody", nil, []int64{2}, []int32{0}, 0},
+		{"no member", nil, []int64{2}, []int32{0}, 0},
 		{"what is left on the node, and what is free in its rack before", nil, []int64{2}, []int32{3}, 2*left + 11*nearby},
 		{"two kinds", nil, []int64{2, 1}, []int32{1, 3}, 3*left + 11},
 		{"pods without GPUs", []tree.Island{{Size: 4, Free: 4}, {Size: 4, Free: 4}}, []int64{0}, []int32{1}, 8*left + 11},

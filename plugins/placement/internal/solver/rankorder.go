@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// exchangeWork bounds the exchanges of two pods that are looked at.
+	// exchangeWork bounds the exchanges of two pods that are tried.
 	exchangeWork = 1 << 15
 	// permuteWork bounds the pods that are given nodes in the orders of the axes.
 	permuteWork = 1 << 17
@@ -196,7 +196,7 @@ func (o *rankOrder) below(tier int, slots []slot, pods []int32) {
 	}
 }
 
-// attach works out the edges that pods have to those placed before in a domain.
+// attach computes the edges that pods have to those placed before in a domain.
 func (o *rankOrder) attach(domain tree.DomainID, pods []int32) {
 	clear(o.attached)
 	for _, pod := range pods {

@@ -12,7 +12,7 @@ import (
 
 // assign gives each member its node, given the count of each pod class on each of the nodes (ascending by id), node-major.
 //
-// Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
+// Members go in the order of their indexes along the tree, so that consecutive ranks are neighbors. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
 func (p *problem) assign(nodes []tree.NodeID, counts []int32) []gang.Assignment {
 	all := make([]gang.Assignment, 0, p.members())

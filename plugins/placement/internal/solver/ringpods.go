@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// ringPods is a Collective rank by rank, where counts per domain do not tell the whole cost: parallel groups, and nodes
+// ringPods is a Collective rank by rank, where counts per domain do not give the whole cost: parallel groups, and nodes
 // with several islands. It keeps the ends of runs (ring.go) of every domain and island while ranks get their nodes one
 // after the other, and can take the last one back.
 type ringPods struct {
@@ -21,7 +21,7 @@ type ringPods struct {
 	cost    value   // of all ends so far
 	closing int64   // weighted bytes that groups cost at least which have ranks to come: back to where each began
 	undo    []touched
-	whole   bool // all pods are put at once: ends are not taken back one by one
+	whole   bool // all pods are put at once: ends are not undone one by one
 }
 
 type ringPod struct {
@@ -136,7 +136,7 @@ func (r *ringPods) apart(a, b spot) (bytes int64) {
 	return bytes
 }
 
-// edge counts the two ends of a run between neighbours in different domains or islands.
+// edge counts the two ends of a run between neighbors in different domains or islands.
 func (r *ringPods) edge(a, b spot, weight int64) {
 	if a == b {
 		return

@@ -66,8 +66,8 @@ func TestRingPodsCountWhatEvaluateCounts(test *testing.T) {
 	require.Greater(test, priced, 200)
 }
 
-// TestCountsTellWhatARingCosts: so many members of each gap on each node cost what the order costs that assign gives them.
-func TestCountsTellWhatARingCosts(test *testing.T) {
+// TestCountsGiveTheCostOfARing: so many members of each gap on each node cost what the order costs that assign gives them.
+func TestCountsGiveTheCostOfARing(test *testing.T) {
 	for seed := range int64(400) {
 		random := rand.New(rand.NewSource(seed))
 		t := placementtest.GPUTree(test, make([]int64, 2+random.Intn(9))...)

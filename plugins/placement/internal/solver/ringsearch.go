@@ -49,8 +49,8 @@ type ringSearch struct {
 	fixedOn map[tree.NodeID]bool
 }
 
-// searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether nothing
-// cheaper can be left.
+// searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether no
+// cheaper plan exists.
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[tree.NodeID]bool{}}
 	if len(plan) > s.pending() {
@@ -197,13 +197,13 @@ func (s *ringSearch) same(i, j int) bool {
 }
 
 // take takes the capacity that some members of a plan need.
-func (s *ringSearch) take(plan []gang.Assignment, who func(gang.Assignment) bool) {
+func (s *ringSearch) take(plan []gang.Assignment, needs func(gang.Assignment) bool) {
 	for _, n := range s.nodes {
 		s.free = append(s.free, slices.Clone(s.p.t.Free(tree.DomainID(n))))
 	}
 	for _, a := range plan {
 		j, ok := slices.BinarySearch(s.nodes, a.Node)
-		if !ok || !who(a) {
+		if !ok || !needs(a) {
 			continue
 		}
 		for r, amount := range s.p.d.Roles[a.Role].Request {

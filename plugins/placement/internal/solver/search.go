@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Work is counted in domains looked at. Jobs of few members without traffic improve each start; others only the best starts.
+// Work is counted in domains visited. Jobs of few members without traffic improve each start; others only the best starts.
 const (
 	startWork = 1 << 12
 	// searchWork ends the starts once there is a plan.
@@ -29,7 +29,7 @@ type incumbent struct {
 }
 
 // search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
-// best of them as far as it goes. It returns the best plan that it found, false if it found none.
+// best of them until nothing helps. It returns the best plan that it found, false if it found none.
 func (p *problem) search(lo, hi tree.NodeID) (found incumbent, ok bool) {
 	b := newPartialAssignment(p)
 	defer b.close()
@@ -134,7 +134,7 @@ func (s *search) within(scope scope) {
 	}
 }
 
-// start puts members on an empty assignment; those whom it leaves out go where they cost least.
+// start puts members on an empty assignment; those that it leaves out go where they cost least.
 func (s *search) start(scope scope, fill func()) {
 	s.b.reset()
 	s.b.lazy = true
@@ -164,15 +164,15 @@ func (p *problem) members() int {
 }
 
 const (
-	// refineWork bounds the pairs of states that the exact search looks at once a plan is known.
+	// refineWork bounds the pairs of states that the exact search visits once a plan is known.
 	refineWork = 1 << 20
 	// refineNodesMax bounds the nodes of one domain that it chooses from.
 	refineNodesMax = 256
 )
 
 // refineExact looks for a better plan by exact search in the domain that holds the one that is known, with that one's cost as the
-// bound. It is for flows whose members need several racks: which of them, and how many members to each, is what starts and small
-// steps are weakest at.
+// bound. It is for flows whose members need several racks: starts and small steps seldom
+// find which of them, and how many members for each.
 func (s *search) refineExact() {
 	p, b, best := s.p, s.b, s.best[0]
 	if _, ok := p.traffic.(*traffic.Flows); !ok || p.noExact || p.unit == 0 || p.states() == 0 {
@@ -201,7 +201,7 @@ func (s *search) refineExact() {
 	}
 }
 
-// refineNodes are nodes of a domain with capacity for someone, one class after the other no more than a plan can need; where
+// refineNodes are nodes of a domain with capacity for a member, one class after the other no more than a plan can need; where
 // they are too many, those of the lowest domains that hold most of the job. Those in use are among them.
 func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int) (nodes []tree.NodeID) {
 	lo, hi := p.t.NodesOf(domain)
@@ -237,7 +237,7 @@ func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int
 // improve moves and swaps members while the plan gets better, until nothing helps or the work is used up.
 func (b *partialAssignment) improve(targets []tree.NodeID, work int) {
 	b.work = 0
-	targets = union(targets, b.neighbours())
+	targets = union(targets, b.neighbors())
 	if used, _ := b.nodes(); len(used) > 0 {
 		targets = b.p.within(targets, used[0])
 	}
@@ -285,7 +285,7 @@ func (s *descent) better() bool {
 	return true
 }
 
-// move takes one member of a pod class from a node to wherever that is best.
+// move moves one member of a pod class from a node to the best one.
 func (s *descent) move(from tree.NodeID, k int) bool {
 	b := s.b
 	to, best := tree.NodeID(-1), s.best
@@ -344,8 +344,8 @@ func (s *descent) swap(from tree.NodeID, k int, nodes []tree.NodeID) bool {
 	return false
 }
 
-// greedy places all who wait: always the pod class and node that cost least for each member, as many at once as fit. It reports
-// whether everybody found a node.
+// greedy places all members that have no node: always the pod class and node that cost least for each member, as many at once as fit. It
+// reports whether all found a node.
 func (b *partialAssignment) greedy(targets []tree.NodeID) bool {
 	for !b.complete() {
 		node, class, members, least := tree.NodeID(-1), 0, int32(0), 0.0

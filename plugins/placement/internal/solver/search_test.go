@@ -74,7 +74,7 @@ func TestRefineNodes(test *testing.T) {
 	defer b.close()
 	root := t.Root()
 	require.Equal(test, []tree.NodeID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, b.p.refineNodes(root, []tree.NodeID{0}, 100))
-	require.Equal(test, []tree.NodeID{4, 5, 9}, b.p.refineNodes(root, []tree.NodeID{9}, 2), "the rack with most room, and what is in use")
+	require.Equal(test, []tree.NodeID{4, 5, 9}, b.p.refineNodes(root, []tree.NodeID{9}, 2), "the rack with most capacity, and what is in use")
 	require.Equal(test, []tree.NodeID{0, 1, 2, 3}, b.p.refineNodes(t.Ancestor(0, 3), []tree.NodeID{0, 9}, 100), "others are not in the block")
 }
 

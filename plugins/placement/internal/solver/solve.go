@@ -21,9 +21,9 @@ import (
 type Objective int
 
 const (
-	// BytesFirst looks at the weighted bytes across all tiers, then at the busiest uplink.
+	// BytesFirst compares the weighted bytes across all tiers, then the busiest uplink.
 	BytesFirst Objective = iota
-	// BusiestFirst looks at the busiest uplink, then at the weighted bytes.
+	// BusiestFirst compares the busiest uplink, then the weighted bytes.
 	BusiestFirst
 )
 
@@ -32,8 +32,8 @@ type Options struct {
 	Objective Objective
 	// Effort multiplies the bound on work. 0 means 1.
 	Effort int
-	// Stop, if it is not nil, ends a search: Solve and Diagnose ask it every few hundred microseconds, on their own
-	// goroutine, and return ErrStopped once it answers true.
+	// Stop, if it is not nil, ends a search: Solve and Diagnose call it every few hundred microseconds, on their own
+	// goroutine, and return ErrStopped once it returns true.
 	Stop func() bool
 
 	noExact bool // without the exact search for small jobs: for tests
@@ -57,7 +57,7 @@ type Plan struct {
 var ErrNoFit = errors.New("the gang does not fit")
 
 // Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first.
-// It changes nothing of the topology.
+// It does not change the topology.
 func Solve(t *tree.Topology, d *gang.Demand, o Options) (found *Plan, err error) {
 	defer catchStop(&err)
 	if err := d.Validate(t); err != nil {
@@ -95,7 +95,7 @@ func planSome(t *tree.Topology, d *gang.Demand, o Options, all []int) (*Plan, bo
 	}
 	best, ok := plan(t, d, o, take)
 	for r := 0; r < len(d.Roles) && !ok && d.Colocated(); r++ {
-		// Servers beyond the minimum may be what workers wait for.
+		// Workers may need servers beyond the minimum.
 		for d.Class(r) == gang.ServerClass && !ok && take[r] < all[r] {
 			take[r]++
 			best, ok = plan(t, d, o, take)
@@ -182,13 +182,13 @@ func (p *problem) scope() (lo, hi tree.NodeID, ok bool) {
 const ringSteps = 1 << 15
 
 const (
-	// exactWork bounds the pairs of states that an exact search may look at.
+	// exactWork bounds the pairs of states that an exact search may visit.
 	exactWork = 1 << 16
 	// exactNodes bounds the nodes that it may begin with.
 	exactNodes = 512
 )
 
-// small are the nodes that an exact search has to look at, or nil if that is too much work. Nodes of one domain that are
+// small are the nodes that an exact search has to visit, or nil if that is too much work. Nodes of one domain that are
 // alike but for their names are one class, of which it needs no more than there are members.
 func (p *problem) small(lo, hi tree.NodeID) []tree.NodeID {
 	states := p.states()
@@ -208,7 +208,7 @@ func (p *problem) small(lo, hi tree.NodeID) []tree.NodeID {
 	return nodes
 }
 
-// exactPairs is how many pairs of states an exact search looks at: those of each node with those of its elder siblings,
+// exactPairs is how many pairs of states an exact search visits: those of each node with those of its earlier siblings,
 // and the same for the domains just above.
 func (p *problem) exactPairs(nodes []tree.NodeID, states int) (pairs int) {
 	for i, n := range nodes {
@@ -227,10 +227,10 @@ func (p *problem) exactPairs(nodes []tree.NodeID, states int) (pairs int) {
 // ErrStopped is what Solve and Diagnose return when Options.Stop ended them.
 var ErrStopped = errors.New("the search was stopped")
 
-// stopEvery is how many steps of a search pass between two questions to Options.Stop: some hundred microseconds at most.
+// stopEvery is how many steps of a search pass between two calls of Options.Stop: some hundred microseconds at most.
 const stopEvery = 1 << 12
 
-// stopper asks Options.Stop after a fixed number of steps. The searches nest deeply, so it leaves them by a panic with stopped,
+// stopper calls Options.Stop after a fixed number of steps. The searches nest deeply, so it leaves them by a panic with stopped,
 // which Solve and Diagnose turn into ErrStopped.
 type stopper struct {
 	stop  func() bool
@@ -253,7 +253,7 @@ func (s *stopper) count(steps int) {
 	}
 }
 
-// atOnce asks without counting.
+// atOnce calls Options.Stop without counting.
 func (s *stopper) atOnce() { s.count(stopEvery) }
 
 // catchStop is deferred: it makes ErrStopped of the panic of a stopper. Other panics continue.
@@ -349,7 +349,7 @@ func (p *problem) tightestNode(s *tree.Shape) tree.NodeID {
 	return tree.NodeID(d)
 }
 
-// costsNothing reports whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
+// costsNothing reports whether all members on a node cost neither traffic nor preference, and workers have a required server.
 func (p *problem) costsNothing(node tree.NodeID) bool {
 	row := make([]int32, p.classes)
 	for k := range p.podClasses {
@@ -372,7 +372,7 @@ func (p *problem) costsNothing(node tree.NodeID) bool {
 	return v.bytes == 0 && v.busy == 0
 }
 
-// unevenRing reports whether pods of several sizes are on a ring: counts then do not tell what islands cost.
+// unevenRing reports whether pods of several sizes are on a ring: counts then do not give the cost of islands.
 func (p *problem) unevenRing() bool {
 	first := -1
 	for k := range p.podClasses {

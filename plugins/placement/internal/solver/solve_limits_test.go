@@ -60,7 +60,7 @@ func TestSolveKeepsLimits(t *testing.T) {
 				required(0)(topology, d)
 				d.Roles[0] = placementtest.Running(t, topology, d.Roles[0], "n4")
 			}, want: []string{"n4: worker 2"}},
-		{name: "a server that runs where there is no room", pattern: ps, roles: []string{"ps 1 1 0", "worker 2 9 1"},
+		{name: "a server that runs where there is no capacity", pattern: ps, roles: []string{"ps 1 1 0", "worker 2 9 1"},
 			change: func(topology topo, d demand) {
 				required(0)(topology, d)
 				d.Roles[0] = placementtest.Running(t, topology, d.Roles[0], "n4")
@@ -84,7 +84,7 @@ func TestSolveKeepsLimits(t *testing.T) {
 			change: func(topology topo, d demand) {
 				d.Roles[0].Eligible, d.Roles[1].Eligible = setOf(t, topology, "n1", "n3"), setOf(t, topology, "n2", "n6")
 			}, want: []string{"n1: ps 1", "n2: worker 2"}, priced: 4},
-		{name: "no eligible node has room", pattern: ring, roles: []string{"worker 1 1 5"},
+		{name: "no eligible node has capacity", pattern: ring, roles: []string{"worker 1 1 5"},
 			change: func(topology topo, d demand) { d.Roles[0].Eligible = setOf(t, topology, "n2", "n5") }},
 	} {
 		c.nodes = nodes
@@ -135,7 +135,7 @@ func TestSolveAsManyAsFit(t *testing.T) {
 }
 
 func TestVeryLargeAmounts(t *testing.T) {
-	// 32 pods of this size fill the node; so many more of them ask for less than nothing, if one adds up carelessly.
+	// 32 pods of this size fill the node; so many more of them request less than nothing, if one adds up carelessly.
 	const amount = 1<<48 - 1
 	topology, err := placement.NewTopology(placement.TopologySpec{
 		Resources: []string{"bytes"}, Tiers: placement.DefaultTiers(), Nodes: []placement.NodeSpec{{Name: "n1", Free: []int64{32 * amount}}},

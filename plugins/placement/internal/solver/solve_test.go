@@ -110,7 +110,7 @@ func TestSolveStaysTogether(t *testing.T) {
 	nodes := []string{"b1/r1/n1 16 8", "b1/r1/n2 16 4", "b1/r2/n3 16 8", "b1/r2/n4 16 8", "b2/r3/n5 4 3", "b2/r3/n6 16 8"}
 	for _, c := range []solveCase{
 		{name: "a node that holds all, the one with the fewest GPUs to spare", pattern: ps, roles: []string{"ps 1 1 0", "worker 3 1 1"}, want: []string{"n5: ps 1, worker 3"}},
-		{name: "what else is asked for counts too", pattern: ps, roles: []string{"ps 1 2 0", "worker 3 1 1"}, want: []string{"n2: ps 1, worker 3"}},
+		{name: "other requests count too", pattern: ps, roles: []string{"ps 1 2 0", "worker 3 1 1"}, want: []string{"n2: ps 1, worker 3"}},
 		{name: "a ring too", pattern: ring, roles: []string{"worker 2 1 2"}, want: []string{"n2: worker 2"}},
 		// 8 GPUs are free on n1, n3, n4 and n6; 11 in the block of n6, 28 in the other.
 		{name: "of nodes with as much, the one in the tightest block", pattern: ring, roles: []string{"worker 8 1 1"}, want: []string{"n6: worker 8"}},

@@ -24,7 +24,7 @@ func stopAt(n int) (stop func() bool) {
 	}
 }
 
-// A search that is stopped, at whatever point, leaves the topology as it was: the next search finds the same plan.
+// A search that is stopped, at any point, leaves the topology as it was: the next search finds the same plan.
 func TestASearchThatIsStoppedChangesNothing(test *testing.T) {
 	stops := 0
 	for seed := range int64(300) {
@@ -52,7 +52,7 @@ func TestASearchThatIsStoppedChangesNothing(test *testing.T) {
 	require.Greater(test, stops, 300)
 }
 
-// Every part of the search asks often. With this effort most of the demands take minutes.
+// Every part of the search calls Stop often. With this effort most of the demands take minutes.
 func TestALongSearchStopsSoon(test *testing.T) {
 	const effort = 1000
 	spec := tree.Spec{Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tree.DefaultTiers("rack", "block")}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package limit makes the bindings of a scheduler again, by a client that does nothing else. A scheduler that binds each pod by a
-// request of its own cannot be faster.
+// separate request cannot be faster.
 package limit
 
 import (
@@ -55,7 +55,7 @@ func Ready(bindings []*corev1.Binding, pods []corev1.Pod) ([]*corev1.Binding, er
 	return ready, nil
 }
 
-// Bind makes the bindings by a client without a rate limit, so many at a time.
+// Bind creates the bindings by a client without a rate limit, a fixed number at a time.
 func Bind(ctx context.Context, pods corev1client.PodInterface, bindings []*corev1.Binding, concurrency int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)

@@ -21,7 +21,7 @@ const (
 	mostUsed = 0.8
 )
 
-// Cluster is so many nodes of 8 GPUs, in racks of 16 and blocks of 8 racks; the last ones hold what is left over.
+// Cluster returns a cluster of nodes of 8 GPUs, in racks of 16 and blocks of 8 racks; the last ones hold what is left over.
 func Cluster(nodes int) *sandbox.Topology {
 	t := &sandbox.Topology{Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "768Gi", GPUs: GPUsOfNode}}}
 	for nodes > 0 {
@@ -39,7 +39,7 @@ func Cluster(nodes int) *sandbox.Topology {
 	return t
 }
 
-// Fit is how many gangs of what size are submitted to a cluster where gangs x gang pods were asked for: scale times as many
+// Fit returns how many gangs of what size are submitted to a cluster where gangs x gang pods were asked for: scale times as many
 // pods, and no more than four fifths of the cluster's GPUs. There are fewer gangs rather than smaller ones; of one gang
 // alone, the size is scaled.
 func Fit(gangs, gang, nodes int, scale float64) (int, int) {
@@ -50,8 +50,8 @@ func Fit(gangs, gang, nodes int, scale float64) (int, int) {
 	return pods / gang, gang
 }
 
-// waves are what a load leaves: owners go first, so that nobody makes again what is gone. Each must be gone before the
-// next, for kube-controller-manager may not run to remove what is owned.
+// waves are the resources of a load in the order of their deletion: owners first, so that no controller creates a deleted object
+// again. Each must be gone before the next, because kube-controller-manager, which collects garbage, may not run.
 var waves = [][]schema.GroupVersionResource{
 	{{Group: "batch.paddlepaddle.org", Version: "v1", Resource: "paddlejobs"}},
 	{{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}},

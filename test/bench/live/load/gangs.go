@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Namespace is where all of it is.
+// Namespace has all objects of a load.
 const Namespace = "bench"
 
 // Forms in which gangs are submitted.
@@ -27,10 +27,10 @@ const (
 	PaddleJobs  = "paddlejob"
 )
 
-// Forms are all of them.
+// Forms returns all forms.
 func Forms() []string { return []string{PodGroups, VolcanoJobs, PaddleJobs} }
 
-// Load is so many gangs of so many pods each. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.
+// Load is a number of gangs of equal size. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.
 type Load struct {
 	Form  string
 	Gangs int
@@ -41,7 +41,7 @@ type Load struct {
 	Scheduler string
 	// Nodes are labels of those that pods with PodGroups may go to; none means all.
 	Nodes map[string]string
-	// Series tells loads apart whose names must differ: controllers wait before they make again what has just gone.
+	// Series makes the names of loads differ: controllers wait before they create an object again that was just deleted.
 	Series int
 	// Of jobs: the pods of Volcano Jobs first run the image Barrier, as those of PaddleJobs do; their workers end after RunFor
 	// (0: never), and none asks for a GPU.
@@ -50,7 +50,7 @@ type Load struct {
 	NoGPUs  bool
 }
 
-// Pods are how many there are in all.
+// Pods returns how many there are in all.
 func (l Load) Pods() int { return l.Gangs * l.Gang }
 
 // Name of a gang has no dash, by which its pods' names are cut.
@@ -77,7 +77,7 @@ func containers() []corev1.Container {
 	}}
 }
 
-// podGroup is gang i, which holds its pods together.
+// podGroup returns the PodGroup of gang i.
 func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 	least := requests(int64(l.Gang))
 	return &vcscheduling.PodGroup{
@@ -86,8 +86,8 @@ func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 	}
 }
 
-// pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The label of its role
-// tells the plugin that it is Paddle's.
+// pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The plugin
+// detects a Paddle job by the label of the role.
 func (l Load) pod(i, m int) *corev1.Pod {
 	role, index := "worker", m-l.servers()
 	if m < l.servers() {
@@ -129,8 +129,8 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 	return job
 }
 
-// rawJob is the Volcano Job that the controller would make of a PaddleJob, without anything of the controller's. Its pods first run the image barrier, as those of
-// the controller do to wait for each other; without one they have no init container.
+// rawJob returns the Volcano Job that the controller would create for a PaddleJob, without the controller's labels, annotations and
+// environment. Its pods first run the image barrier, as those of the controller do. Without one they have no init container.
 func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
 	raw, _ := builder.Job(job, builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.PodIP, BarrierImage: barrier})
 	raw.Labels, raw.Annotations, raw.OwnerReferences = nil, nil, nil
@@ -139,7 +139,7 @@ func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
 		template.Labels = nil
 		for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
 			for c := range containers {
-				containers[c].EnvFrom = nil // nobody makes the ConfigMap
+				containers[c].EnvFrom = nil // no controller creates the ConfigMap
 			}
 		}
 	}

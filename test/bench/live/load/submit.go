@@ -16,7 +16,7 @@ import (
 // creators create at the same time.
 const creators = 32
 
-// Submit makes all gangs, the first ones first.
+// Submit creates all gangs, the first ones first.
 func (l Load) Submit(ctx context.Context, p *live.Plane) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(creators)

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Figures are what a story comes to. Rates are pods per second, times seconds.
+// Figures sum up a history. Rates are pods per second, times seconds.
 type Figures struct {
 	// Created is from the first request to the last creation; Running to the last pod that runs, 0 where none does.
 	Created float64 `json:"created_pods_s"`
@@ -36,13 +36,13 @@ type Wait struct {
 	Max float64 `json:"max"`
 }
 
-// Work are the figures of one whose work began after the pods were there: it is timed from its first request.
-func (s *Story) Work() Figures { return s.figures(s.begin) }
+// Work returns the figures of one whose work began after the pods were there: it is timed from its first request.
+func (s *History) Work() Figures { return s.figures(s.begin) }
 
-// Whole are the figures of pods that came while all ran: they are timed from the first request in the namespace.
-func (s *Story) Whole() Figures { return s.figures(s.First) }
+// Whole returns the figures of pods that came while all ran: they are timed from the first request in the namespace.
+func (s *History) Whole() Figures { return s.figures(s.First) }
 
-func (s *Story) figures(begin time.Time) Figures {
+func (s *History) figures(begin time.Time) Figures {
 	var created, bound, running time.Time
 	for _, pod := range s.Pods {
 		created, bound, running = later(created, pod.Created), later(bound, pod.Bound), later(running, pod.Running)
@@ -61,7 +61,7 @@ func (s *Story) figures(begin time.Time) Figures {
 	return f
 }
 
-func (s *Story) gangWait(begin time.Time) Wait {
+func (s *History) gangWait(begin time.Time) Wait {
 	ready, bound := map[string]time.Time{}, map[string]time.Time{}
 	for name, pod := range s.Pods {
 		gang := Gang(name)
@@ -74,7 +74,7 @@ func (s *Story) gangWait(begin time.Time) Wait {
 	return WaitOf(waits)
 }
 
-// WaitOf sums up waits in seconds: each percentile is one of them, the least that so many percent do not exceed.
+// WaitOf sums up waits in seconds: each percentile is one of them, the least that this percentage of waits does not exceed.
 func WaitOf(waits []float64) Wait {
 	if len(waits) == 0 {
 		return Wait{}
@@ -82,8 +82,8 @@ func WaitOf(waits []float64) Wait {
 	return Wait{P50: stats.Percentile(waits, 50), P99: stats.Percentile(waits, 99), Max: slices.Max(waits)}
 }
 
-// Writes are what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
-func (s *Story) Writes() []*auditv1.Event {
+// Writes returns what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
+func (s *History) Writes() []*auditv1.Event {
 	var last time.Time
 	for _, pod := range s.Pods {
 		last = later(last, pod.Bound)
@@ -93,11 +93,11 @@ func (s *Story) Writes() []*auditv1.Event {
 	return writes
 }
 
-// Late is how many writes came later than the last binding.
-func (s *Story) Late() int { return len(s.writes) - len(s.Writes()) }
+// Late returns how many writes came later than the last binding.
+func (s *History) Late() int { return len(s.writes) - len(s.Writes()) }
 
-// Calls are what was asked since Watch.
-func (s *Story) Calls() Calls { return s.calls }
+// Calls returns what was asked since Watch.
+func (s *History) Calls() Calls { return s.calls }
 
 func rate(n int, took time.Duration) float64 {
 	if took <= 0 {
@@ -117,13 +117,13 @@ func later(a, b time.Time) time.Time {
 type Waiter struct {
 	// Read reads what has happened.
 	Read func() error
-	// Failed yields the error of a component that has ended; nil where nobody knows.
+	// Failed yields the error of a component that exited. It is nil where components are not watched.
 	Failed <-chan error
 	// Patience is for how long nothing may happen.
 	Patience time.Duration
 }
 
-// Until reads until count returns want or more. The error of a wait that has ended says how many pods were as wanted.
+// Until reads until count returns want or more. The error after a timeout has the last count.
 func (w Waiter) Until(ctx context.Context, what string, want int, count func() int) error {
 	last, since := -1, time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)

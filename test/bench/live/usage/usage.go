@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package usage tells what the processes of a sandbox, and this one, have used of the machine (proc(5)); what they did with
-// it is not its question.
+// Package usage reports how much processor time and memory the processes of a sandbox, and this one, have used (proc(5)).
 package usage
 
 import (
@@ -25,7 +24,7 @@ type Process struct {
 	Peak float64 `json:"peak_mib"`
 }
 
-// Self is the name of this process, which submits, reads the audit log, and plays limits. Its peak is of its whole life.
+// Self is the name of this process, which submits, reads the audit log, and is the limit's client. Its peak is since its start.
 const Self = "benchmark"
 
 // Others is the name of all else that runs on this machine; it has no peak.
@@ -45,14 +44,14 @@ func Begin(p *live.Plane) (Mark, error) {
 	for name, pid := range running(p) {
 		cpu, err := processor(pid)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has ended
+			continue // it exited
 		}
 		if err != nil {
 			return nil, err
 		}
 		mark[name] = spent{pid: pid, cpu: cpu}
 		if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600); err != nil && name != Self {
-			return nil, fmt.Errorf("forget the peak memory of %s: %w", name, err)
+			return nil, fmt.Errorf("reset the peak memory of %s: %w", name, err)
 		}
 	}
 	busy, err := machine()
@@ -60,13 +59,13 @@ func Begin(p *live.Plane) (Mark, error) {
 	return mark, err
 }
 
-// Since is what the processes that run have used since; all that they have, where they were started later.
+// Since returns what the processes that run have used since; all that they have, where they were started later.
 func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 	busy, err := machine()
 	if err != nil {
 		return nil, err
 	}
-	used, ours := map[string]Process{}, 0.0
+	used, components := map[string]Process{}, 0.0
 	for name, pid := range running(p) {
 		cpu, err := processor(pid)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -85,9 +84,9 @@ func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 			return nil, err
 		}
 		used[name] = process
-		ours += cpu
+		components += cpu
 	}
-	used[Others] = Process{CPU: max(0, busy-m[Others].cpu-ours)}
+	used[Others] = Process{CPU: max(0, busy-m[Others].cpu-components)}
 	return used, nil
 }
 
@@ -101,7 +100,7 @@ func running(p *live.Plane) map[string]int {
 	return pids
 }
 
-// processor is the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where it has ended.
+// processor returns the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where the process exited.
 func processor(pid int) (float64, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -114,7 +113,7 @@ func processor(pid int) (float64, error) {
 	return stat.CPUTime(), nil
 }
 
-// machine is the time that its processors have been busy, in seconds. Guests' is in user's.
+// machine returns the time that its processors have been busy, in seconds. Guests' is in user's.
 func machine() (float64, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Engine lets jobs run in virtual time. Whenever one with flows starts or ends, the simulation goes on for a while with those that
-// share links with it, from the phases that they were in; the pace of that while is theirs until the next one starts or ends.
+// Engine runs jobs in virtual time. When a job with flows starts or ends, the jobs that share links with it are simulated for some
+// steps, from the phases that they were in. They keep the pace of these steps until the next job starts or ends.
 type Engine struct {
 	network *Network
 	random  *rand.Rand
@@ -24,7 +24,7 @@ type Engine struct {
 	Frozen  [][]Frozen
 	samples int
 	seen    int
-	// A simulation goes on for so many steps of its slowest job, but not for more than so many events for each job and for few more.
+	// A simulation takes this many steps of its slowest job, but at most this many events for each job and for few more.
 	steps  float64
 	events int
 }
@@ -49,14 +49,14 @@ type progress struct {
 	group []int
 }
 
-// How long a simulation goes on between two changes.
+// The length of a simulation between two changes.
 const (
 	burstSteps  = 20
 	burstEvents = 40
 	few         = 25
 )
 
-// NewEngine begins at a time, and keeps so many samples. The seed decides the phases in which jobs start.
+// NewEngine begins at a time, and keeps a number of samples. The seed decides the phases in which jobs start.
 func NewEngine(network *Network, now float64, seed uint64, samples int) *Engine {
 	return &Engine{
 		network: network, now: now, filler: newFiller(network.Widths), random: rand.New(rand.NewPCG(seed, 1)),
@@ -79,7 +79,7 @@ func (e *Engine) Start(id int, job Job, steps float64) {
 	e.running = append(e.running, p)
 }
 
-// Next is when the next job ends if none starts before; infinity if none runs.
+// Next returns when the next job ends if none starts before; infinity if none runs.
 func (e *Engine) Next() float64 {
 	e.settle()
 	next := math.Inf(1)
@@ -89,7 +89,7 @@ func (e *Engine) Next() float64 {
 	return next
 }
 
-// Advance goes on to a time, at most that of Next, and returns the jobs that have ended by then, in the order of their starts.
+// Advance continues to a time, at most that of Next, and returns the jobs that have finished by then, in the order of their starts.
 func (e *Engine) Advance(to float64) (ended []int) {
 	e.settle()
 	e.running = slices.DeleteFunc(e.running, func(p *progress) bool {
@@ -115,7 +115,7 @@ func (e *Engine) Computing(each func(id int, share float64)) {
 	}
 }
 
-// Left is how many steps a job still has to do, and whether it runs.
+// Left returns how many steps a job still has to do, and whether it runs.
 func (e *Engine) Left(id int) (steps float64, running bool) {
 	for _, p := range e.running {
 		if p.id == id {
@@ -223,7 +223,7 @@ func (t *trainer) bindTo(binding []bool) {
 	}
 }
 
-// components are the groups of jobs of which each shares a link with another one of the group, in the order of their starts.
+// components returns the groups of jobs of which each shares a link with another one of the group, in the order of their starts.
 func components(sending []*progress, links int) (groups [][]*progress) {
 	owner := make([]int, links) // 0 is none
 	parent := make([]int, len(sending)+1)
@@ -279,8 +279,8 @@ func (e *Engine) sample(sending []*progress) {
 // Mean is how long a step of a job takes next to those it shares links with, and how many the simulation saw; none of a job that shares no link.
 type Mean struct{ Step, Seen float64 }
 
-// Steps returns the means of jobs while all of them run. The simulation goes on for so many steps of the slowest job, but not for more
-// than so many events for each job and for few more.
+// Steps returns the means of jobs while all of them run. The simulation takes this many steps of the slowest job, but at most
+// this many events for each job and for few more.
 func Steps(n *Network, jobs []Job, steps float64, events int, seed uint64) []Mean {
 	e := NewEngine(n, 0, seed, 0)
 	e.steps, e.events = steps, events

@@ -37,7 +37,7 @@ func TestSteps(t *testing.T) {
 		{"the last flow ends the step", []Job{{1, n.Flows([]Exchange{{0, 1, 1}, {2, 3, 4}})}}, []float64{5}},
 		// Both leave host 0 at half of its width; then the longer one has it for itself.
 		{"two flows of one job", []Job{{1, n.Flows([]Exchange{{0, 1, 1}, {0, 2, 3}})}}, []float64{5}},
-		{"on links of their own", []Job{pair(n, 2, 0, 1, 3), pair(n, 1, 2, 3, 1)}, []float64{5, 2}},
+		{"on separate links", []Job{pair(n, 2, 0, 1, 3), pair(n, 1, 2, 3, 1)}, []float64{5, 2}},
 		{"the other direction is another link", []Job{pair(n, 1, 0, 1, 3), pair(n, 1, 1, 0, 3)}, []float64{4, 4}},
 		{"three that do nothing but send", []Job{pair(n, 0, 0, 1, 1), pair(n, 0, 0, 1, 1), pair(n, 0, 0, 2, 5)}, []float64{3, 3, 15}},
 		// The uplink of the rack carries 2: both NICs can be full at once.
@@ -92,8 +92,8 @@ func TestPropertiesOfSteps(t *testing.T) {
 	}
 }
 
-// A job with parameter servers spends much time on its servers' NICs and little on a worker's, where a ring passes by: the formula
-// agrees with the simulation only if it charges each link for the time that the job is there.
+// A job with parameter servers spends much time on its servers' NICs and little on a worker's, which a ring shares. The formula
+// agrees with the simulation only if the job counts on each link for the time that it sends there.
 func TestTheFormulaAgreesOnSeveralLinks(t *testing.T) {
 	n := NewNetwork([]string{"a", "a", "a", "a"}, []string{"x", "x", "x", "x"}, [Tiers]float64{1, 9, 9})
 	jobs := []Job{

@@ -63,7 +63,7 @@ func (t *trainer) send() {
 	}
 }
 
-// position is how many steps the trainer has done, parts included: of the sending, the part that the last flow has done.
+// position returns how many steps the trainer has done, parts included: of the sending, the part that the last flow has done.
 func (t *trainer) position() float64 {
 	computed, sent := 1.0, 0.0
 	if t.computing > 0 {
@@ -95,7 +95,7 @@ const (
 	grain = 0.01
 )
 
-// next goes on until a trainer begins to send or a flow ends, but not for longer than so many seconds, and returns how many passed.
+// next continues until a trainer begins to send or a flow ends, but at most for some seconds, and returns how many passed.
 func (s *simulation) next(most float64) float64 {
 	if !s.shared {
 		s.share()
@@ -141,7 +141,7 @@ func (t *trainer) sent() bool {
 	return true
 }
 
-// share gives all flows under way their rates.
+// share computes the rates of all active flows.
 func (s *simulation) share() {
 	s.active = s.active[:0]
 	for _, t := range s.trainers {
@@ -155,7 +155,7 @@ func (s *simulation) share() {
 	s.shared = true
 }
 
-// run goes on for so many seconds, or events, and returns how long a step of each trainer took meanwhile.
+// run continues for a number of seconds, or events, and returns how long a step of each trainer took meanwhile.
 func (s *simulation) run(seconds float64, events int) []float64 {
 	before, passed := make([]float64, len(s.trainers)), 0.0
 	for i, t := range s.trainers {

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Flow is Count equal flows along the same links, of so many bytes each.
+// Flow is Count equal flows along the same links, of Bytes bytes each.
 type Flow struct {
 	Links []int32
 	Count float64
 	Bytes float64
 }
 
-// Job computes for so many seconds in each step, and then sends all its flows at once. The step ends with the last flow.
+// Job computes for Compute seconds in each step, and then sends all its flows at once. The step ends with the last flow.
 type Job struct {
 	Compute float64
 	Flows   []Flow
@@ -27,7 +27,7 @@ type Exchange struct {
 	Bytes    float64
 }
 
-// Ring returns the exchanges of an all-reduce of so many bytes: each member sends 2 (n-1)/n of them to the next one. Hosts has the
+// Ring returns the exchanges of an all-reduce of a number of bytes: each member sends 2 (n-1)/n of them to the next one. Hosts has the
 // host of each rank. As NCCL does, the ring takes the hosts in the order of their lowest ranks, and all ranks of a host together.
 func Ring(hosts []int, bytes float64) []Exchange {
 	var order []int
@@ -47,7 +47,7 @@ func Ring(hosts []int, bytes float64) []Exchange {
 	return all
 }
 
-// ParameterServers returns the exchanges of servers and workers: each server holds an equal part of so many bytes, which each worker
+// ParameterServers returns the exchanges of servers and workers: each server holds an equal part of the bytes, which each worker
 // pulls and pushes.
 func ParameterServers(servers, workers []int, bytes float64) []Exchange {
 	var all []Exchange
@@ -64,8 +64,8 @@ func ParameterServers(servers, workers []int, bytes float64) []Exchange {
 // parallel copies last.
 type Hybrid struct {
 	Tensor, Pipeline int
-	// Gradients that the copies of one rank all-reduce in a step, Activations that one rank passes on to the next stage (and as many
-	// bytes of their gradients back), Partial results that a tensor parallel group all-reduces: bytes for each rank.
+	// Bytes for each rank in a step. The copies of one rank all-reduce Gradients. One rank passes Activations on to the next stage,
+	// and receives as many bytes of gradients. A tensor parallel group all-reduces Partial results.
 	Gradients, Activations, Partial float64
 }
 

@@ -33,7 +33,7 @@ func TestPaths(t *testing.T) {
 			require.Equal(t, c.tiers[i], n.TierOf(link))
 			require.Equal(t, i < len(path)/2, Up(link))
 			require.InDelta(t, float64(int(1)<<c.tiers[i]), n.Widths[link], 0)
-			require.Equal(t, link^1, back[len(path)-1-i], "the way back takes the other direction of the same links")
+			require.Equal(t, link^1, back[len(path)-1-i], "the reverse path takes the other direction of the same links")
 		}
 	}
 }

@@ -20,7 +20,7 @@ type Network struct {
 	above  [][Tiers]int32 // the host, the rack and the block of each host, as numbers of domains
 }
 
-// NewNetwork makes the network of hosts in these racks and blocks. Bandwidths are those of one direction, by tier.
+// NewNetwork creates the network of hosts in these racks and blocks. Bandwidths are those of one direction, by tier.
 func NewNetwork(racks, blocks []string, bandwidths [Tiers]float64) *Network {
 	n := &Network{above: make([][Tiers]int32, len(racks))}
 	domain := func(tier int) int32 {

@@ -16,16 +16,16 @@ type Job struct {
 	Loads   []Load
 }
 
-// Steps gives the seconds that one step of each job takes while all of them run.
+// Steps returns the seconds that one step of each job takes while all of them run.
 //
 //	s_j  = c_j + max over links e of j of r_je
 //	r_je = (b_je / B_e) (1 + sum over other jobs k on e of q_ke)        q_ke = r_ke / s_k
 //
 // A job that begins to send over a link finds another one there with the probability q_ke, the share of its time that k spends on
-// that link, and all that send share a link equally: the mean-value analysis of closed queueing networks (Reiser and
-// Lavenberg 1980, with Bard's approximation, that a job sees the others as they are in the mean). So a job alone takes
-// c + b/B, n jobs that do nothing but send over one link take n times as long, no link ever carries more than its bandwidth, and a
-// job is charged for a link only while it is there, even if another of its links holds it up for longer.
+// that link. All jobs that send share a link equally. This is the mean-value analysis of closed queueing networks (Reiser and
+// Lavenberg 1980, with Bard's approximation, that a job sees the others as they are in the mean). So a job alone takes c + b/B. Jobs
+// that only send over one link take n times as long if there are n. No link ever carries more than its bandwidth. A job counts on a
+// link only while it sends there, even if another of its links takes longer.
 func Steps(bandwidth []float64, jobs []Job) []float64 {
 	sending := make([]float64, len(bandwidth)) // sum of q over the jobs on a link
 	steps := make([]float64, len(jobs))

@@ -26,7 +26,7 @@ func TestSteps(t *testing.T) {
 		{"one that sends nothing", []Job{job(2)}, []float64{2}},
 		{"one alone", []Job{job(2, on(0, 3))}, []float64{5}},
 		{"the busiest of its links counts", []Job{job(2, on(0, 3), on(1, 8))}, []float64{6}},
-		{"on links of their own", []Job{job(2, on(0, 3)), job(1, on(2, 1))}, []float64{5, 1.5}},
+		{"on separate links", []Job{job(2, on(0, 3)), job(1, on(2, 1))}, []float64{5, 1.5}},
 		{"three that do nothing but send", []Job{job(0, on(0, 1)), job(0, on(0, 1)), job(0, on(0, 5))}, []float64{3, 3, 15}},
 		{"two equal ones", []Job{job(1, on(0, 1)), job(1, on(0, 1))}, []float64{golden, golden}},
 		// The first waits for link 0, which it has for itself, and is on link 2 for 2 of 4 seconds, as it finds the second there.
@@ -43,7 +43,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// drawn are random jobs on random links.
+// drawn returns random jobs on random links.
 func drawn(rng *rand.Rand) (bandwidth []float64, jobs []Job) {
 	for range 1 + rng.IntN(5) {
 		bandwidth = append(bandwidth, 0.5+rng.Float64())

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Least is what a job cannot do without: seconds of a step, and bytes of a step across borders of each tier.
+// Least is the minimum of a job: seconds of a step, and bytes of a step across the boundaries of each tier.
 type Least struct {
 	Step  float64
 	Bytes [root]float64

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Cluster is what a rule is told.
+// Cluster is the input of a rule.
 type Cluster struct {
 	// Fleet has the hosts. Those of a rack follow each other, and so do the racks of a block.
 	Fleet cluster.Fleet

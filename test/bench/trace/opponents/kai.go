@@ -114,17 +114,17 @@ func kaiFill(c *Cluster, d *domain, order []*domain, job *cluster.Job) Placement
 		request := job.Roles[r].Request
 		for range job.Roles[r].Pods {
 			packed := kaiBinpack(free[d.first:d.end], request)
-			chosen := nobody
+			chosen := none
 			for h := d.first; h < d.end; h++ {
 				if fit(free[h], request) == 0 {
 					continue
 				}
-				if chosen == nobody || cmp.Or(cmp.Compare(near[h]+packed[h-d.first], near[chosen]+packed[chosen-d.first]),
+				if chosen == none || cmp.Or(cmp.Compare(near[h]+packed[h-d.first], near[chosen]+packed[chosen-d.first]),
 					cmp.Compare(c.Fleet[chosen].Name, c.Fleet[h].Name)) > 0 {
 					chosen = h
 				}
 			}
-			if chosen == nobody {
+			if chosen == none {
 				return nil
 			}
 			free[chosen] = free[chosen].Minus(request)

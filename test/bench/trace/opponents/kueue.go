@@ -58,15 +58,14 @@ func Kueue(required bool) Rule {
 // podSet is a role, and the role of its leader if it has one.
 type podSet struct{ workers, leader int }
 
-const nobody = -1
+const none = -1
 
-// podSets returns the groups of PodSets of a job.
 func podSets(job *cluster.Job) (groups []podSet) {
 	if len(job.Roles) == 2 && job.Roles[0].Pods == 1 {
 		return []podSet{{workers: 1, leader: 0}}
 	}
 	for r := range job.Roles {
-		groups = append(groups, podSet{workers: r, leader: nobody})
+		groups = append(groups, podSet{workers: r, leader: none})
 	}
 	return groups
 }
@@ -99,7 +98,7 @@ func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet
 	for _, d := range c.tree[host] {
 		r := capacity{domain: d, pods: fit(free[d.first], workers.Request)}
 		r.withLeader = r.pods
-		if group.leader != nobody {
+		if group.leader != none {
 			k.leaders = 1
 			leader := job.Roles[group.leader].Request
 			if fit(free[d.first], leader) > 0 {
@@ -218,7 +217,7 @@ func (k *kueue) take(capacities []capacity) (taken []capacity) {
 	return nil
 }
 
-// tightest returns the domain that holds the fewest pods of those that hold so many.
+// tightest returns the domain that holds the fewest pods of those that hold enough.
 func tightest(capacities []capacity, pods, leaders int) capacity {
 	best := capacities[0]
 	for _, r := range capacities[1:] {

@@ -10,13 +10,13 @@ import (
 )
 
 // Oracle knows what no scheduler knows: what each job sends, how many steps it has left, and how the judge shares links. It tries
-// places (those of Crux and the ones that the other rules choose), and then moves single pods as long as that helps, up to so many
-// trials. The best placement is the one with the least sum of slowdowns to come, over all jobs that run and the new one:
+// places (those of Crux and the ones that the other rules choose), and then moves single pods as long as that helps, up to a
+// number of trials. The best placement is the one with the least sum of slowdowns to come, over all jobs that run and the new one:
 //
 //	sum of left steps times seconds of a step by the seconds that the whole job computes
 //
 // A job that fits on a host goes to the fullest one that holds it. Running jobs stay where they are, a job is placed as soon as it
-// fits anywhere, and jobs that have not arrived count for nothing. So it is a search and no bound: Alone is the bound.
+// fits anywhere, and jobs that have not arrived are ignored. So it is a search and no bound: Alone is the bound.
 func Oracle(trials int, others ...Rule) Rule {
 	return func(c *Cluster, job *workload.Job) (Placement, error) {
 		candidates := places(c, job)
@@ -121,7 +121,7 @@ func (s *search) try(at Placement) (better bool, err error) {
 func (s *search) move() error {
 	for improved := true; improved && s.trials > 0; {
 		improved = false
-		for _, next := range s.neighbours() {
+		for _, next := range s.moves() {
 			if s.trials <= 0 {
 				break
 			}
@@ -138,8 +138,8 @@ func (s *search) move() error {
 	return nil
 }
 
-// neighbours returns the placements that differ from the best one in one pod.
-func (s *search) neighbours() (all []Placement) {
+// moves returns the placements that differ from the best one in one pod.
+func (s *search) moves() (all []Placement) {
 	left := slices.Clone(s.c.Free)
 	racks := map[string]bool{}
 	for r, hosts := range s.best {

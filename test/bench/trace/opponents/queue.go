@@ -136,7 +136,7 @@ func (c *Cluster) Named(job *workload.Job, at Placement) map[string]string {
 	return bound
 }
 
-// Remove takes a placed job away.
+// Remove removes a placed job.
 func (q *Queue) Remove(job *workload.Job) {
 	for r, hosts := range q.placed[job.ID] {
 		for _, h := range hosts {

@@ -64,7 +64,7 @@ func TestAnEnqueuedJobKeepsOthersOut(t *testing.T) {
 	q.Remove(one)
 	require.NoError(t, q.Session())
 	require.Equal(t, map[string]string{"c-worker-0": "host-00"}, q.Bound(six))
-	require.Empty(t, q.Bound(three), "5 counts twice, and 6 and 3 do not fit beside it")
+	require.Empty(t, q.Bound(three), "5 counts twice, and 6 and 3 do not fit next to it")
 	require.NoError(t, q.Session())
 	require.NoError(t, q.Session())
 	require.Equal(t, map[string]string{"d-worker-0": "host-01"}, q.Bound(three), "5, 6 and 3 fit into 16")

@@ -55,7 +55,7 @@ func servers(servers, workers int) *workload.Job {
 	return &workload.Job{Job: cluster.ServersAndWorkers("ps", servers, workers, server, worker), GPUs: workers, Compute: 1, Steps: 1, ModelBytes: 1e9}
 }
 
-// counts are the pods on each host by role, as "host:pods"; wait if the job waits.
+// counts returns the pods on each host by role, as "host:pods"; wait if the job waits.
 func counts(at Placement) string {
 	if at == nil {
 		return "wait"
@@ -135,7 +135,7 @@ func TestRequiredLevels(t *testing.T) {
 	}
 }
 
-func TestALeaderTakesRoomFromItsWorkers(t *testing.T) {
+func TestALeaderTakesCapacityFromItsWorkers(t *testing.T) {
 	c := hosts(t, "4 5")
 	c.Free[0].CPU = 20 // all for workers
 	at, err := Kueue(false)(c, servers(1, 4))

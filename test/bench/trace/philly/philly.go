@@ -26,7 +26,7 @@ type Row struct {
 	Duration, Step float64
 }
 
-// Rows are all jobs of the trace, in its order.
+// Rows returns all jobs of the trace, in its order.
 func Rows() []Row {
 	lines, err := csv.NewReader(strings.NewReader(data)).ReadAll()
 	if err != nil {
@@ -39,7 +39,7 @@ func Rows() []Row {
 	return rows
 }
 
-// row is one job: of so many workers each does one minibatch in a step, and the file counts minibatches.
+// row returns one job. Each of its workers does one minibatch in a step, and the file counts minibatches.
 func row(fields []string) Row {
 	number := func(column int) float64 {
 		n, err := strconv.ParseFloat(fields[column], 64)

@@ -50,11 +50,11 @@ type record struct {
 	bytes      [site.Tiers]float64 // of all of its steps
 }
 
-// Play lets the drawn jobs run until every measured one has ended, placed by Volcano with a set-up. One run at a time in a process:
-// Volcano keeps state in variables of its packages. The formula of package fluid is compared with the flows of so many samples.
+// Play runs the drawn jobs until every measured one has finished, placed by Volcano with a set-up. One run at a time in a process:
+// Volcano keeps state in variables of its packages. The formula of package fluid is compared with the flows of a number of samples.
 func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64, samples int) (*Result, error) {
-	dice{seed}.register()
-	scheduler, err := cluster.New(withDice(setup))
+	tieBreak{seed}.register()
+	scheduler, err := cluster.New(withTieBreak(setup))
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func (p *player) play() error {
 	return nil
 }
 
-// next goes on to whatever happens next. The scheduler runs on full seconds (its schedule period is one second), after what
+// next continues to the next event. The scheduler runs on full seconds (its schedule period is one second), after what
 // happens in the same instant, and only where something has changed.
 func (p *player) next() error {
 	at := min(p.arrival(), p.engine.Next(), p.session)
 	if math.IsInf(at, 1) {
-		return fmt.Errorf("%d jobs wait for ever: nothing runs, and nothing else arrives", len(p.waiting))
+		return fmt.Errorf("%d jobs wait forever: nothing runs, and nothing else arrives", len(p.waiting))
 	}
 	p.measure(at)
 	changed := false
@@ -146,7 +146,7 @@ func (p *player) measure(until float64) {
 	})
 }
 
-// arrival is when the next job arrives.
+// arrival returns when the next job arrives.
 func (p *player) arrival() float64 {
 	if p.arrived == len(p.drawn.Jobs) {
 		return math.Inf(1)

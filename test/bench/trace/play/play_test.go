@@ -21,7 +21,7 @@ func hosts(n int) cluster.Fleet {
 	return cluster.Shape{Nodes: n, PerRack: 2, RacksPerBlock: 1, Capacity: site.Machine}.Fleet()
 }
 
-// ring is a job of some GPUs whose steps take a second.
+// ring returns a job of some GPUs whose steps take a second.
 func ring(id, gpus int, arrival, steps float64) *workload.Job {
 	name := string(rune('a' + id))
 	return &workload.Job{
@@ -32,7 +32,7 @@ func ring(id, gpus int, arrival, steps float64) *workload.Job {
 
 // One host of 8 GPUs. The scheduler runs on full seconds, so the first job starts at 1 and ends at 101. The second one, which
 // needs the host as well, waits until then and ends at 151; a job of the warm-up held 2 GPUs until 0.
-func TestJobsWaitForRoom(t *testing.T) {
+func TestJobsWaitForFreeCapacity(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 2, -9.5, 9), ring(1, 8, 0.5, 100), ring(2, 6, 2.25, 50)}
 	r, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 40}, 1, 0)
 	require.NoError(t, err)
@@ -65,10 +65,10 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 9, 0, 1)}
 	_, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 1}, 1, 0)
-	require.ErrorContains(t, err, "1 jobs wait for ever")
+	require.ErrorContains(t, err, "1 jobs wait forever")
 }
 
-// drawn are a few dozen jobs for a few racks.
+// drawn returns a few dozen jobs for a few racks.
 func drawn(t *testing.T, s *site.Site, mix workload.Mix) *workload.Drawn {
 	t.Helper()
 	d, err := workload.Draw(philly.Rows(), workload.Settings{
@@ -81,7 +81,7 @@ func drawn(t *testing.T, s *site.Site, mix workload.Mix) *workload.Drawn {
 // noise of steps that are simulated for a while only.
 const noise = 0.03
 
-// Some set-ups are played twice. With the plugin gangs are slowed down less, and less crosses the network, than with each of Volcano's
+// Some set-ups run twice. With the plugin gangs are slowed down less, and less traffic crosses the network, than with each of Volcano's
 // set-ups. task-topology takes pods out of its buckets in the order of Go's maps, which is another each time.
 func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 	var others []*Result

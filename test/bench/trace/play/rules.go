@@ -23,7 +23,7 @@ func Rule(s *site.Site, rule opponents.Rule, drawn *workload.Drawn, seed uint64,
 	return p.result(), nil
 }
 
-// network is the run's, as rules may ask for it. Steps are those of the formula, which is how far from the judge as the trace says.
+// network is the run's, which rules may read. Steps are those of the formula, which is how far from the judge as the trace says.
 type network struct {
 	*player
 	cluster *opponents.Cluster

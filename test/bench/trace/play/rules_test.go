@@ -16,7 +16,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// rules are all of them.
 func rules() map[string]opponents.Rule {
 	return map[string]opponents.Rule{
 		"kueue": opponents.Kueue(false), "kueue, required": opponents.Kueue(true), "kai": opponents.KAI(false), "kai, required": opponents.KAI(true),
@@ -24,7 +23,6 @@ func rules() map[string]opponents.Rule {
 	}
 }
 
-// several is a job of pods of several GPUs.
 func several(pods, gpus int) *workload.Job {
 	job := ring(0, pods*gpus, 0, 10)
 	k := int64(gpus)
@@ -38,7 +36,7 @@ func withServers(servers, workers, gpus int) *workload.Job {
 	return job
 }
 
-// onSite is a cluster of a fleet on which rules can be asked.
+// onSite returns a cluster of a fleet on which rules can be asked.
 func onSite(t *testing.T, fleet cluster.Fleet) (*opponents.Cluster, network) {
 	t.Helper()
 	c := opponents.New(fleet, nil)
@@ -47,7 +45,7 @@ func onSite(t *testing.T, fleet cluster.Fleet) (*opponents.Cluster, network) {
 	return c, n
 }
 
-// taken is a fleet of two blocks of two racks, with so many hosts in a rack, of which each has as many GPUs taken as it says.
+// taken returns a fleet of two blocks of two racks, with perRack hosts in a rack. gpus has how many GPUs of each host are used.
 func taken(perRack int, gpus ...int64) cluster.Fleet {
 	fleet := cluster.Shape{Nodes: len(gpus), PerRack: perRack, RacksPerBlock: 2, Capacity: site.Machine}.Fleet()
 	for i, n := range gpus {
@@ -119,8 +117,8 @@ func draw(rng *rand.Rand) *workload.Job {
 	}
 }
 
-// On clusters that are taken at random: gangs are whole, no host is overbooked, whoever does not wait for a level places what one host
-// holds, nobody is below the bound, and the oracle is at least as good as what it chooses from.
+// On random clusters gangs are whole, and no host is overcommitted. A rule that does not wait for a level places what one host
+// holds. No rule is below the bound, and the oracle is at least as good as the rules that it chooses from.
 func TestRulesKeepTheirPromises(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	placed := map[string]int{}
@@ -189,7 +187,7 @@ func legal(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.P
 	}
 }
 
-// toCome is the sum of slowdowns to come of all jobs.
+// toCome returns the sum of slowdowns to come of all jobs.
 func toCome(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.Placement) (sum float64) {
 	t.Helper()
 	var all []opponents.Traffic
@@ -206,7 +204,7 @@ func toCome(t *testing.T, c *opponents.Cluster, job *workload.Job, at opponents.
 	return sum
 }
 
-// Jobs of one GPU a pod that send nothing: which job runs where is all the same, so both must start all jobs alike.
+// Jobs of one GPU a pod that send nothing: it does not matter which job runs where, so both must start all jobs at the same times.
 func TestRulesAreAskedInTheOrderOfVolcanosSessions(t *testing.T) {
 	s := site.New(site.Cut(16), site.Usual)
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 7, Load: 1.2, GPUs: s.GPUs(), Jobs: 60, Cap: 300, Mix: workload.OneGPU, PSShare: -1, Sparse: 1})
@@ -249,7 +247,7 @@ func compare(t *testing.T, s *site.Site, drawn *workload.Drawn) {
 	}
 }
 
-func TestNobodyIsBelowTheBound(t *testing.T) {
+func TestNoRuleIsBelowTheBound(t *testing.T) {
 	s := site.New(site.Cut(16), site.Usual)
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 60, Cap: 300, Mix: workload.Realistic, PSShare: -1, Sparse: 1})
 	require.NoError(t, err)

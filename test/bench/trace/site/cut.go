@@ -57,7 +57,7 @@ func Cut(hosts int) cluster.Fleet {
 	return fleet
 }
 
-// Describe says what a fleet is.
+// Describe returns a description of a fleet.
 func Describe(fleet cluster.Fleet) string {
 	blocks := map[string]bool{}
 	for i := range fleet {

@@ -37,7 +37,7 @@ type Site struct {
 	free    []cluster.Amounts
 }
 
-// New has nothing running.
+// New returns a site on which nothing runs.
 func New(fleet cluster.Fleet, gbps Gbps) *Site {
 	s := &Site{Fleet: fleet, hosts: map[string]int{}}
 	var racks, blocks []string
@@ -54,7 +54,7 @@ func New(fleet cluster.Fleet, gbps Gbps) *Site {
 	return s
 }
 
-// Links are the bandwidths of all uplinks, in bytes per second.
+// Links returns the bandwidths of all uplinks, in bytes per second.
 func (s *Site) Links() []float64 {
 	links := make([]float64, len(s.Network.Widths)/2)
 	for i := range links {
@@ -124,14 +124,14 @@ func exchanges(job *workload.Job, pods [][]int) []flows.Exchange {
 	return flows.Ring(ranks, job.ModelBytes)
 }
 
-// Leave gives back what a job held.
+// Leave frees what a job held.
 func (s *Site) Leave(p *Placed) {
 	for _, c := range p.claims {
 		s.free[c.host] = s.free[c.host].Plus(c.amount)
 	}
 }
 
-// Loads are what flows send over each uplink, out of its domain, by position in Links: what the formula of package fluid counts.
+// Loads returns what flows send over each uplink, out of its domain, by position in Links: what the formula of package fluid counts.
 func Loads(all []flows.Flow) []fluid.Load {
 	var loads []fluid.Load
 	at := map[int32]int{}

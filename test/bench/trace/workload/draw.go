@@ -32,9 +32,9 @@ type Settings struct {
 	Bursts bool
 }
 
-// Drawn are the jobs of one run in the order of their arrivals: in [-Cap, 0) those that warm the cluster up, in [0, Window)
-// the measured ones, and in [Window, Window+Cap/2) others after them, so that the last measured ones share links. Without a
-// cap the window's length stands for it. A service is several jobs.
+// Drawn are the jobs of one run in the order of their arrivals. Those that arrive in [-Cap, 0) warm the cluster up. Those in
+// [0, Window) are measured. Others arrive after them, in [Window, Window+Cap/2), so that the last measured ones share links. Without
+// a cap the window's length replaces it. A service is several jobs.
 type Drawn struct {
 	Jobs   []*Job
 	Window float64

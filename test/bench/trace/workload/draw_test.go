@@ -110,8 +110,8 @@ func shapes(t *testing.T, s *Settings, r philly.Row) map[shape]float64 {
 	t.Helper()
 	const throws = 4000
 	found := map[shape]float64{}
-	for dice := range uint64(throws) {
-		jobs, err := s.jobs(row{r, dice}, 0, 0)
+	for seed := range uint64(throws) {
+		jobs, err := s.jobs(row{r, seed}, 0, 0)
 		require.NoError(t, err)
 		gpus := int64(0)
 		for _, job := range jobs {

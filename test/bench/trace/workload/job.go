@@ -39,10 +39,10 @@ const (
 
 // Shares of the realistic mix.
 const (
-	plainShare   = 0.5  // of the jobs of one GPU: pods without a PaddleJob
-	serviceShare = 0.05 // of the rows of 2 to 8 GPUs: replicas of one GPU, each for itself
-	nestedShare  = 0.5  // of the rings of 16 GPUs and more: language models with hybrid parallelism
-	otherShare   = 0.2  // of the other rings: gangs of another framework
+	plainShare   = 0.5  // of the jobs of one GPU: pods without a PaddleJob.
+	serviceShare = 0.05 // of the rows of 2 to 8 GPUs: replicas of one GPU, each for itself.
+	nestedShare  = 0.5  // of the rings of 16 GPUs and more: language models with hybrid parallelism.
+	otherShare   = 0.2  // of the other rings: gangs of another framework.
 )
 
 // Job is one job of a run.
@@ -62,22 +62,22 @@ type Job struct {
 	Hybrid flows.Hybrid
 }
 
-// Ideal is how long the job trains if nothing slows it down.
+// Ideal returns how long the job trains if nothing slows it down.
 func (j *Job) Ideal() float64 { return j.Steps * j.Compute }
 
 // Gang reports whether the job has several pods.
 func (j *Job) Gang() bool { return j.Pods() > 1 }
 
-// request is what a pod of so many GPUs asks for.
+// request returns the request of a pod with a number of GPUs.
 func request(one cluster.Amounts, gpus int) cluster.Amounts {
 	n := int64(gpus)
 	return cluster.Amounts{CPU: one.CPU * n, Memory: one.Memory * n, GPU: one.GPU * n}
 }
 
-// row of the trace with a number that decides what becomes of it.
+// row is a row of the trace, with the seed of the job that is drawn for it.
 type row struct {
 	philly.Row
-	dice uint64
+	seed uint64
 }
 
 // jobs that a row becomes: one, or the replicas of a service.
@@ -86,7 +86,7 @@ func (s *Settings) jobs(r row, first int, arrival float64) ([]*Job, error) {
 	if !ok {
 		return nil, fmt.Errorf("read a trace: nothing is known of the model %q", r.Model)
 	}
-	random := rand.New(rand.NewPCG(r.dice, 0))
+	random := rand.New(rand.NewPCG(r.seed, 0))
 	kind, form, servers := random.Float64(), random.Float64(), random.Float64()
 	duration := r.Duration
 	if s.Cap > 0 {

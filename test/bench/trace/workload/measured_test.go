@@ -10,12 +10,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Gavel measured the same jobs on one machine and on machines of their own (v100 and v100_unconsolidated in
+// Gavel measured the same jobs on one machine and on separate machines (v100 and v100_unconsolidated in
 // scheduler/simulation_throughputs.json of stanford-futuredata/gavel at c4fa400, MIT): minibatches per second of all workers
-// together. If a step is compute and then the bytes of a ring, as here, the difference of the two steps tells how wide the
-// network of these machines was: 8.5 Gbps in the mean of the models, of what was 10 Gbps by name. Parameters of a model that
-// were wrong by half would show here. Left out is ResNet-50, which is slow on one machine
-// for reasons of its own, and the models that Gavel never ran on several GPUs: A3C, CycleGAN and Recommendation.
+// together. If a step is compute and then the bytes of a ring, as here, the difference of the two steps is the bandwidth of
+// the network of these machines: 8.5 Gbps in the mean of the models, of what was 10 Gbps by name. Parameters of a model that
+// were wrong by half would show here. The test leaves out ResNet-50, which is slow on
+// one machine for other reasons, and the models that Gavel never ran on several GPUs: A3C, CycleGAN and Recommendation.
 func TestBytesAgreeWithWhatWasMeasured(t *testing.T) {
 	widths := map[string][]float64{}
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func lead(listener net.Listener, to string) {
 
 // join copies both ways; a target that does not listen closes the connection.
 func join(from net.Conn, to string) {
-	defer from.Close() //nolint:errcheck // whoever opened it has seen the end
+	defer from.Close() //nolint:errcheck // the other side has seen the end
 	target, err := net.Dial("tcp", to)
 	if err != nil {
 		return
@@ -62,7 +62,7 @@ func join(from net.Conn, to string) {
 	<-done
 }
 
-// pour copies until one side ends, and tells the other.
+// pour copies until one side ends, and closes the other.
 func pour(to, from net.Conn) {
 	io.Copy(to, from) //nolint:errcheck // both ends see it themselves
 	if half, ok := to.(*net.TCPConn); ok {

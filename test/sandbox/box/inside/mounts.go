@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
-// private are the folders in which a kubelet and a container runtime keep everything; the box has empty ones of its own.
+// private are the folders in which a kubelet and a container runtime keep everything; the box has empty ones instead.
 var private = []string{"/run", "/var"}
 
 // mounts gives the box its own view of the machine's files.
@@ -23,7 +23,7 @@ func (s *server) mounts() error {
 	if err := unix.Sethostname([]byte(s.settings.Hostname)); err != nil {
 		return fmt.Errorf("set the box's host name: %w", err)
 	}
-	// First nothing of what follows may reach the machine; then what is mounted in here is to reach containers.
+	// First mounts must not propagate to the machine; then mounts in the box must propagate to containers.
 	for _, flag := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", unix.MS_REC|flag, ""); err != nil {
 			return fmt.Errorf("part the box's mounts from the machine's: %w", err)
@@ -102,7 +102,7 @@ func bind(from, to string) error {
 }
 
 // coverCgroups makes all cgroups read-only in a box that has none: a container runtime that may write there makes some at
-// the top of each hierarchy, where nobody would find them again.
+// the top of each hierarchy, where no process would remove them.
 func coverCgroups() error {
 	mounts, err := box.CgroupMounts()
 	if err != nil {

@@ -60,7 +60,7 @@ func addBridge(fd int, name string) error {
 	return nil
 }
 
-// setHardwareAddress keeps a bridge's address as it is. One that nobody has set is the lowest of its links' addresses: it
+// setHardwareAddress keeps a bridge's address as it is. One that is not set is the lowest of its links' addresses: it
 // changes as containers come and go, and those that are there send to the old one for half a minute.
 func setHardwareAddress(fd int, link string, address net.HardwareAddr) error {
 	// As netdevice(7) has it.

@@ -22,12 +22,12 @@ type server struct {
 	settings box.Settings
 	socket   *os.File
 
-	// mu is held while a process is made and told of, so that its end is told later.
+	// mu is held while a process is started and reported, so that its end is reported later.
 	mu       sync.Mutex
 	requests map[int]int
 }
 
-// Main is all that process 1 does. It returns when everything else in the box has ended.
+// Main is all that process 1 does. It returns when every other process in the box has exited.
 func Main() error {
 	if os.Getpid() != 1 {
 		return errors.New("this is process 1 of a box, which paddle-sandbox starts; it is of no use alone")
@@ -90,7 +90,7 @@ func (s *server) cgroups() error {
 	return box.MakeCgroups(s.settings.Name)
 }
 
-// tell writes a reply; nobody is left to hear that it cannot be written.
+// tell writes a reply. Without the socket an error could not be reported either.
 func (s *server) tell(reply box.Reply) {
 	data, err := json.Marshal(reply)
 	if err == nil {
@@ -130,7 +130,7 @@ func fork(c box.Command) (int, error) {
 	})
 }
 
-// reap waits for every process that ends, orphans too, and tells the end of those that were asked for.
+// reap waits for every process that ends, orphans too, and reports the end of those that were asked for.
 func (s *server) reap(ended <-chan os.Signal) {
 	for range ended {
 		s.mu.Lock()
@@ -149,7 +149,7 @@ func (s *server) reap(ended <-chan os.Signal) {
 	}
 }
 
-// describe says it as os/exec does.
+// describe describes an exit status as os/exec does.
 func describe(status syscall.WaitStatus) string {
 	if status.Signaled() {
 		return "signal: " + status.Signal().String()

@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// pause holds the namespaces of a pod until it is told to end.
+// pause holds the namespaces of a pod until it receives a signal.
 func pause() {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)

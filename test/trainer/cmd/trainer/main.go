@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command trainer stands in for PaddlePaddle in the end-to-end tests' image; what it does lives in test/trainer.
+// Command trainer replaces PaddlePaddle in the image of the end-to-end tests. Its code is in test/trainer.
 package main
 
 import (

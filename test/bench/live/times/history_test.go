@@ -30,28 +30,28 @@ func entry(second float64, user, verb, resource, sub, name, body string) *auditv
 }
 
 func bound(second float64, pod string) *auditv1.Event {
-	return entry(second, "us", "create", "pods", "binding", pod, `{"target":{"kind":"Node","name":"n"}}`)
+	return entry(second, "scheduler", "create", "pods", "binding", pod, `{"target":{"kind":"Node","name":"n"}}`)
 }
 
-// told is two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
-func told() *Story {
+// twoGangs returns two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
+func twoGangs() *History {
 	s := New("ns")
 	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
 		s.See(entry(float64(i)/2+0.6, "admin", "create", "pods", "", pod, ""))
 	}
-	s.Watch("us")
-	s.See(entry(3.1, "us", "list", "nodes", "", "", ""))
-	s.See(entry(4, "us", "list", "pods", "", "", ""))
-	s.See(entry(4.5, "us", "update", "podgroups", "", "g1", "{}"))
+	s.Watch("scheduler")
+	s.See(entry(3.1, "scheduler", "list", "nodes", "", "", ""))
+	s.See(entry(4, "scheduler", "list", "pods", "", "", ""))
+	s.See(entry(4.5, "scheduler", "update", "podgroups", "", "g1", "{}"))
 	s.See(bound(5, "g1-0"))
 	s.See(bound(5, "g1-1"))
 	conflict := bound(5.5, "g2-1")
 	conflict.ResponseStatus.Code = 409
 	s.See(conflict)
-	s.See(entry(6, "us", "list", "pods", "", "", ""))
+	s.See(entry(6, "scheduler", "list", "pods", "", "", ""))
 	s.See(bound(7, "g2-0"))
 	s.See(bound(8, "g2-1"))
-	s.See(entry(9, "us", "create", "events", "", "g2-1.1", "{}"))
+	s.See(entry(9, "scheduler", "create", "events", "", "g2-1.1", "{}"))
 	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
 		s.See(entry(8, "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Pending","podIP":"10.0.0.1"}}`))
 		s.See(entry(float64(9+i), "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Running"}}`))
@@ -61,10 +61,10 @@ func told() *Story {
 
 func TestWork(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	require.Equal(t, []int{4, 4, 4}, []int{s.Created, s.Bound, s.Running})
 	s.See(entry(15, "kwok", "patch", "pods", "status", "g1-0", `{"status":{"phase":"Succeeded"}}`))
-	s.See(entry(15, "us", "create", "configmaps", "", "g1", "{}"))
+	s.See(entry(15, "scheduler", "create", "configmaps", "", "g1", "{}"))
 	s.See(entry(15, "else", "create", "configmaps", "", "g2", "{}"))
 	require.Equal(t, []int{4, 1, 1}, []int{s.Addressed, s.Ended, s.Environments})
 	f := s.Work() // begins at 3.0, when the first list arrived
@@ -80,7 +80,7 @@ func TestWork(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	t.Parallel()
-	f := told().Whole() // begins at 0.5
+	f := twoGangs().Whole() // begins at 0.5
 	require.InDelta(t, 7.5, f.Seconds, 1e-6)
 	require.InDelta(t, 5-1.1, f.GangWait.P50, 1e-6)
 	require.InDelta(t, 8-2.1, f.GangWait.P99, 1e-6)
@@ -88,7 +88,7 @@ func TestWhole(t *testing.T) {
 
 func TestWritesUntilTheLastBinding(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	var names []string
 	for _, e := range s.Writes() {
 		names = append(names, e.Verb+" "+e.ObjectRef.Name)
@@ -97,13 +97,13 @@ func TestWritesUntilTheLastBinding(t *testing.T) {
 	require.Equal(t, 1, s.Late())
 	require.Equal(t, map[string]int{
 		"list nodes": 1, "list pods": 2, "update podgroups": 1, "create pods/binding": 5, "create events": 1,
-	}, s.Calls()["us"])
+	}, s.Calls()["scheduler"])
 	require.NotContains(t, s.Calls(), "admin", "what came before Watch")
 }
 
 func TestPlacedAndFreed(t *testing.T) {
 	t.Parallel()
-	s := told()
+	s := twoGangs()
 	require.Equal(t, epoch.Add(8*time.Second), s.Placed("g2"))
 	require.Zero(t, s.Placed("g3"))
 	s.See(entry(20, "admin", "delete", "pods", "", "g2-0", ""))

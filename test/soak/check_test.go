@@ -26,7 +26,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// ended is a world with one job of two workers that has ended, of which pods are left.
+// ended returns a world with one finished job of two workers, of which pods are left.
 func ended(phase v1.Phase, pods ...corev1.PodPhase) *world {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job-0"}, Status: v1.PaddleJobStatus{
 		Phase: phase, Worker: &v1.ResourceStatus{Succeeded: 2},
@@ -70,14 +70,14 @@ func TestDifferences(t *testing.T) {
 		"a pod runs":          {job: keeps(), is: ended(v1.Completed, both[0], corev1.PodRunning), says: []string{"job-0 (ps) is Completed: pod job-0-worker-1 is Running"}},
 		"failed":              {job: keeps(), is: ended(v1.Failed, both...), says: []string{"job-0 (ps) is Failed: it should be one of [Completed]"}},
 		"failed, being hurt":  {job: keeps(func(j *job) { j.hurt = true }), is: ended(v1.Failed, both...)},
-		"should have failed":  {job: keeps(func(j *job) { j.fate = fails }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is Completed: it should be one of [Failed]"}},
-		"should be gone":      {job: keeps(func(j *job) { j.deleted = true }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is there, in phase Completed", "PaddleJob job-0 is there, and nobody made it"}},
-		"should be forgotten": {job: keeps(func(j *job) { j.fate = vanishes }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is there, in phase Completed", "PaddleJob job-0 is there, and nobody made it"}},
+		"should have failed":  {job: keeps(func(j *job) { j.outcome = fails }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is Completed: it should be one of [Failed]"}},
+		"should be gone":      {job: keeps(func(j *job) { j.deleted = true }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is there, in phase Completed", "PaddleJob job-0 exists, and was not created by the test"}},
+		"should be forgotten": {job: keeps(func(j *job) { j.outcome = vanishes }), is: ended(v1.Completed, both...), says: []string{"job-0 (ps) is there, in phase Completed", "PaddleJob job-0 exists, and was not created by the test"}},
 		"is gone": {job: keeps(), is: without(ended(v1.Completed), func(w *world) { clear(w.jobs) }), says: []string{
 			"job-0 (ps) is gone", "Volcano Job job-0 is there without a PaddleJob", "ConfigMap job-0 is there without a PaddleJob",
 		}},
-		"failed when it was to go on after a suspension": {
-			job: keeps(func(j *job) { j.fate = fails }), is: without(ended(v1.Failed), func(w *world) {
+		"failed when it was to continue after a suspension": {
+			job: keeps(func(j *job) { j.outcome = fails }), is: without(ended(v1.Failed), func(w *world) {
 				w.jobs["job-0"].Status.Conditions = []metav1.Condition{{Type: v1.ConditionCreated, Status: metav1.ConditionFalse, Reason: "Suspended"}}
 				clear(w.volcano)
 				clear(w.environments)
@@ -98,7 +98,7 @@ func TestDifferences(t *testing.T) {
 			clear(w.volcano)
 			clear(w.environments)
 		})},
-		"holds room": {job: keeps(), is: without(ended(v1.Completed, both...), func(w *world) { w.transient = []string{"PodGroup job-0-vc"} }),
+		"uses capacity": {job: keeps(), is: without(ended(v1.Completed, both...), func(w *world) { w.transient = []string{"PodGroup job-0-vc"} }),
 			says: []string{"PodGroup job-0-vc is there, and nothing runs"}},
 		"Volcano's own": {job: keeps(), is: without(ended(v1.Completed, both...), func(w *world) {
 			w.lasting = map[string]types.UID{"Service job-0": "vc", "Service job-1": "old"}

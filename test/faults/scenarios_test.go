@@ -19,9 +19,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// someLives are those of a name, or all that there are where everything is to be tried.
-func someLives(names ...string) (some []*life) {
-	for _, l := range lives {
+// someScenarios returns those of the names, or all if everything is tested.
+func someScenarios(names ...string) (some []*scenario) {
+	for _, l := range scenarios {
 		if thorough || slices.Contains(names, l.name) {
 			some = append(some, l)
 		}
@@ -29,9 +29,9 @@ func someLives(names ...string) (some []*life) {
 	return some
 }
 
-// lives have each way of the controller to write at least once.
-var lives = []*life{
-	// The controller itself starts it again: environment withdrawn, pods deleted, Volcano told to resume.
+// scenarios have each way of the controller to write at least once.
+var scenarios = []*scenario{
+	// The controller itself starts it again: environment withdrawn, pods deleted, Volcano asked to resume.
 	{
 		name: "retried",
 		job: v1.PaddleJobSpec{
@@ -49,7 +49,7 @@ var lives = []*life{
 			d.awaitPods(0)
 		},
 	},
-	// A pod is evicted, and Volcano starts the gang again; pods are told their ports. Its workers stay.
+	// A pod is evicted, and Volcano starts the gang again; the controller announces the pods' ports. Its workers stay.
 	{
 		name: "hosts",
 		// Volcano may make another pod in the place of the evicted one before it starts the gang again.
@@ -84,14 +84,14 @@ var lives = []*life{
 			d.awaitRunning("", "3/3", 0, 1)
 			d.scale(4) // one more than there are nodes
 			d.awaitRunning("", "3/4", 0, 1)
-			leave := d.squat(3)
+			leave := d.occupy(3)
 			d.succeed()
 			d.awaitCompleted(3)
 			leave()
 			d.awaitPods(0)
 		},
 	},
-	// It is edited before it begins, suspended, resumed, and forgotten.
+	// It is edited before it begins, suspended, resumed, and deleted by its TTL.
 	{
 		name: "changed", expires: true,
 		job: v1.PaddleJobSpec{Intranet: v1.Service, Worker: nowhere(role(2)), RunPolicy: &v1.RunPolicy{}},
@@ -149,84 +149,84 @@ func nowhere(r *v1.ResourceSpec) *v1.ResourceSpec {
 	return r
 }
 
-// life is what becomes of one job, to its end. A driver drives it from outside by what it sees and never by time, so that
-// what breaks on the way cannot change the story.
-type life struct {
+// scenario is the course of one job to its end. A driver drives it from outside by observed state and never by time, so that a fault
+// cannot change it.
+type scenario struct {
 	name  string
 	job   v1.PaddleJobSpec
 	drive func(*driver)
 	// expires says that the controller deletes the job at the end.
 	expires bool
-	// twice are milestones that may be reached more often than in the undisturbed life.
+	// twice are milestones that may be reached more often than in the undisturbed scenario.
 	twice []string
 
 	once sync.Once
 	calm *past
 }
 
-// past is what a life left.
+// past is the result of a scenario.
 type past struct {
-	objects map[string]string
-	told    map[string]int
-	// writes are those of the controller, in words.
+	objects  map[string]string
+	reported map[string]int
+	// writes are those of the controller, as method and resource.
 	writes []string
 }
 
-// undisturbed is the past of a life in which nothing breaks; it is lived once.
-func (l *life) undisturbed(t *testing.T) *past {
+// undisturbed returns the past of a scenario without faults; it runs once.
+func (l *scenario) undisturbed(t *testing.T) *past {
 	t.Helper()
 	l.once.Do(func() {
 		space := cluster.NamespaceNamed(t, "undisturbed-"+l.name)
 		c := startController(t, space, space)
 		d := &driver{t: t, namespace: space}
 		calm := &past{}
-		l.live(d, func() { calm.objects, calm.told = d.settled(), d.told() })
+		l.run(d, func() { calm.objects, calm.reported = d.settled(), d.reported() })
 		calm.writes = c.written()
-		require.Positive(t, calm.told["Created"], "events: %v", calm.told)
-		require.Positive(t, calm.told["Running"], "events: %v", calm.told)
-		t.Logf("undisturbed, the life %q has %d writes: %v; events %v", l.name, len(calm.writes), calm.writes, calm.told)
+		require.Positive(t, calm.reported["Created"], "events: %v", calm.reported)
+		require.Positive(t, calm.reported["Running"], "events: %v", calm.reported)
+		t.Logf("undisturbed, the scenario %q has %d writes: %v; events %v", l.name, len(calm.writes), calm.writes, calm.reported)
 		l.calm = calm
 	})
-	require.NotNil(t, l.calm, "the undisturbed life %q failed", l.name)
+	require.NotNil(t, l.calm, "the undisturbed scenario %q failed", l.name)
 	return l.calm
 }
 
-// milestones are the reasons of events that tell what happened. What else is told is what a job waits for, and that may be
-// more where something breaks.
+// milestones are the reasons of events about what happened. The other events are about what a job waits for, and there may be more
+// of them where something breaks.
 var milestones = []string{"Created", "EnvironmentReady", "Running", "Restarting", "Completed", "Failed"}
 
-// liveLike lives the life, and holds it to the undisturbed one: the same objects, no milestone told more often but for
-// others, which what breaks may bring about. Where events are required, none is told less often.
-func (l *life) liveLike(d *driver, calm *past, others ...string) {
+// runLike runs the scenario, and compares it with the undisturbed one: the same objects, and no milestone more often except others,
+// which the fault may cause. Where events are required, none is reported less often.
+func (l *scenario) runLike(d *driver, calm *past, others ...string) {
 	d.t.Helper()
-	l.live(d, func() {
-		d.awaitObjects("the objects of an undisturbed life", calm.objects)
+	l.run(d, func() {
+		d.awaitObjects("the objects of an undisturbed scenario", calm.objects)
 		if d.events {
-			d.wait("every milestone to be told", func(context.Context) error {
-				told := d.told()
+			d.wait("every milestone to be reported", func(context.Context) error {
+				reported := d.reported()
 				for _, reason := range milestones {
-					want := calm.told[reason]
+					want := calm.reported[reason]
 					if slices.Contains(l.twice, reason) {
-						want = min(want, 1) // the undisturbed life may be the one in which it is told once more
+						want = min(want, 1) // the undisturbed scenario may be the one in which it is reported twice
 					}
-					if told[reason] < want {
-						return fmt.Errorf("%s is told %d times, and %d times at least are expected", reason, told[reason], want)
+					if reported[reason] < want {
+						return fmt.Errorf("%s is reported %d times, and %d times at least are expected", reason, reported[reason], want)
 					}
 				}
 				return nil
 			})
 		}
-		told := d.told()
+		reported := d.reported()
 		for _, reason := range milestones {
 			if !slices.Contains(others, reason) && !slices.Contains(l.twice, reason) {
-				require.LessOrEqual(d.t, told[reason], calm.told[reason], "events %s; all: %v", reason, told)
+				require.LessOrEqual(d.t, reported[reason], calm.reported[reason], "events %s; all: %v", reason, reported)
 			}
 		}
 	})
 }
 
-// live lives a life in a namespace to its end, which judge looks at; then the job goes, and nothing is left.
-func (l *life) live(d *driver, judge func()) {
+// run runs a scenario in a namespace to its end, and calls judge. Then the job is deleted, and no object may be left.
+func (l *scenario) run(d *driver, judge func()) {
 	d.t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(d.namespace)
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: d.namespace, Name: jobName}, Spec: *l.job.DeepCopy()}

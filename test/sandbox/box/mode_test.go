@@ -11,7 +11,7 @@ import (
 
 const allCapabilities = 1<<41 - 1
 
-func TestVerdict(t *testing.T) {
+func TestModeFor(t *testing.T) {
 	t.Parallel()
 	open := map[string]string{sysctlMaxUserNamespaces: "96365"}
 	closed := map[string]string{sysctlMaxUserNamespaces: "0"}
@@ -60,7 +60,7 @@ func TestVerdict(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			mode, err := Verdict(test.machine)
+			mode, err := ModeFor(test.machine)
 			if test.missing == nil {
 				require.NoError(t, err)
 				require.Equal(t, test.mode, mode)
@@ -79,7 +79,7 @@ func TestVerdict(t *testing.T) {
 func TestEachNeededCapabilityCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range needed {
-		_, err := Verdict(Machine{Capabilities: allCapabilities &^ (1 << c.bit)})
+		_, err := ModeFor(Machine{Capabilities: allCapabilities &^ (1 << c.bit)})
 		require.ErrorContains(t, err, c.name)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	Rootless
 )
 
-// String says it to the user.
+// String returns the mode's name for messages.
 func (m Mode) String() string {
 	if m == Rootless {
 		return "rootless"
@@ -47,8 +47,8 @@ var needed = []struct {
 	{unix.CAP_SETFCAP, "CAP_SETFCAP"},
 }
 
-// Verdict decides how a box is made on a machine; the error is an [*UnsupportedError].
-func Verdict(m Machine) (Mode, error) {
+// ModeFor decides how a box is made on a machine; the error is an [*UnsupportedError].
+func ModeFor(m Machine) (Mode, error) {
 	var tools []string
 	for _, tool := range m.MissingTools {
 		tools = append(tools, fmt.Sprintf("the program %s is not installed", tool))

@@ -24,7 +24,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// leave makes what paddle-operator leaves, before a controller of ours sees any of it. The first object of the file is the job.
+// leave creates what paddle-operator leaves, before paddlejob-controller runs. The first object of the file is the job.
 func leave(t *testing.T, namespace, file string) {
 	t.Helper()
 	objects := read(t, file)
@@ -64,13 +64,13 @@ func awaitOwners(t *testing.T, namespace string) {
 	})
 }
 
-// useRights has jobs live lives that need all that the components may do.
-func useRights(t *testing.T, namespace string) {
+// usePermissions runs jobs that need all permissions of the components.
+func usePermissions(t *testing.T, namespace string) {
 	t.Helper()
 	awaitOwners(t, namespace)
 	refused := guarded(t, "refused", "baseline")
 	pair(t, refused, hostPath)
-	objects := read(t, "testdata/rights.yaml")
+	objects := read(t, "testdata/permissions.yaml")
 	_, err := cluster.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(namespace)
@@ -79,7 +79,7 @@ func useRights(t *testing.T, namespace string) {
 		_, err := jobs.Patch(t.Context(), name, types.MergePatchType, []byte(text), metav1.PatchOptions{})
 		require.NoError(t, err)
 	}
-	// Of what only counts, a status tells later.
+	// The status reports later what only changes counts.
 	awaitPods := func(name string, want int) {
 		t.Helper()
 		cluster.Await(t, fmt.Sprintf("%s to have %d pods that run", name, want), func(ctx context.Context) error {
@@ -138,7 +138,7 @@ func useRights(t *testing.T, namespace string) {
 	}
 }
 
-// spoil takes from a running job what the controller makes for it, and waits until it is there again.
+// spoil deletes the controller's objects of a running job, and waits until they exist again.
 func spoil(t *testing.T, namespace, job string) {
 	t.Helper()
 	configMaps, groups := cluster.Kube.CoreV1().ConfigMaps(namespace), cluster.Volcano.SchedulingV1beta1().PodGroups(namespace)
@@ -146,7 +146,7 @@ func spoil(t *testing.T, namespace, job string) {
 	require.NoError(t, err)
 	_, err = configMaps.Patch(t.Context(), job, types.MergePatchType, []byte(`{"data": {"PADDLE_JOB_ID": "another"}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
-	cluster.Await(t, "the environment to be mended", func(ctx context.Context) error {
+	cluster.Await(t, "the environment to be restored", func(ctx context.Context) error {
 		now, err := configMaps.Get(ctx, job, metav1.GetOptions{})
 		if err == nil && now.Data["PADDLE_JOB_ID"] != environment.Data["PADDLE_JOB_ID"] {
 			err = fmt.Errorf("it is %v", now.Data)
@@ -163,7 +163,7 @@ func spoil(t *testing.T, namespace, job string) {
 	})
 	_, err = groups.Patch(t.Context(), group, types.MergePatchType, []byte(`{"metadata": {"labels": null}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
-	cluster.Await(t, "the PodGroup to be mended", func(ctx context.Context) error {
+	cluster.Await(t, "the PodGroup to be restored", func(ctx context.Context) error {
 		now, err := groups.Get(ctx, group, metav1.GetOptions{})
 		if err == nil && len(now.Labels) == 0 {
 			err = errors.New("it has no labels")
@@ -178,7 +178,7 @@ const (
 	dra   = "dynamic resource allocation, which an administrator switches on in the configuration"
 )
 
-// unused are the rights of which no request is seen, with the reason why they are given all the same.
+// unused are the permissions without a request, with the reason why they are granted.
 var unused = map[string]map[string]string{
 	controllerUser: {
 		// The API server asks the authorizer when an owner that is protected is named, and writes nothing down.
@@ -198,9 +198,9 @@ var unused = map[string]map[string]string{
 	},
 }
 
-// requireRightsAreUsed compares what the components, which have ended, have asked for with what they may. The last requests
-// are written down a moment after their end.
-func requireRightsAreUsed(t *testing.T) {
+// requirePermissionsAreUsed compares the requests of the components, which have exited, with their permissions. The last requests
+// are logged a moment after their end.
+func requirePermissionsAreUsed(t *testing.T) {
 	t.Helper()
 	reader, err := audit.Open(cluster.log)
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func right(verb, group, resource, subresource string) string {
 	return verb + " " + resource
 }
 
-// granted are the rights of every role that is bound to an account.
+// granted returns the permissions of every role that is bound to an account.
 func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()
@@ -266,7 +266,7 @@ func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 		if slices.Contains(everywhere.Items[i].Subjects, account) {
 			role, err := rbac.ClusterRoles().Get(t.Context(), everywhere.Items[i].RoleRef.Name, metav1.GetOptions{})
 			require.NoError(t, err)
-			addRights(all, role.Rules)
+			addPermissions(all, role.Rules)
 		}
 	}
 	here, err := rbac.RoleBindings("").List(t.Context(), metav1.ListOptions{})
@@ -275,14 +275,14 @@ func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 		if slices.Contains(here.Items[i].Subjects, account) {
 			role, err := rbac.Roles(here.Items[i].Namespace).Get(t.Context(), here.Items[i].RoleRef.Name, metav1.GetOptions{})
 			require.NoError(t, err)
-			addRights(all, role.Rules)
+			addPermissions(all, role.Rules)
 		}
 	}
 	require.NotEmpty(t, all)
 	return all
 }
 
-func addRights(all map[string]bool, rules []rbacv1.PolicyRule) {
+func addPermissions(all map[string]bool, rules []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		for _, verb := range rule.Verbs {
 			for _, group := range rule.APIGroups {

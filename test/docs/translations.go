@@ -12,14 +12,14 @@ import (
 
 var (
 	number = regexp.MustCompile(`\d+(?:\.\d+)*`)
-	// remark is a comment in a code block: the only thing in one that is translated.
+	// remark is a comment in a code block, the only part of a block that is translated.
 	remark = regexp.MustCompile(`(^|\s)#(\s.*)?$`)
-	// target is what of a line is compared by itself, or not at all.
+	// target is a part of a line that is compared separately, or not at all.
 	target = regexp.MustCompile(`\]\([^()\s]+\)|(?:src|href)="[^"]+"|<!--.*?-->`)
 )
 
 // The documents of users are below inEnglish, and their translations below inChinese, under the same names. Elsewhere a translation
-// is beside its page, and its name ends in .zh.md.
+// is in the folder of its page, and its name ends in .zh.md.
 const (
 	inEnglish = "deploy/docs/"
 	inChinese = inEnglish + "zh/"
@@ -30,8 +30,8 @@ func Chinese(file string) bool {
 	return strings.HasPrefix(file, inChinese) || strings.HasSuffix(strings.TrimSuffix(file, path.Ext(file)), ".zh")
 }
 
-// Twin is the path of a file's translation, or of the file that one translates.
-func Twin(file string) string {
+// Translation returns the path of a file's translation, or of the file that one translates.
+func Translation(file string) string {
 	if rest, found := strings.CutPrefix(file, inChinese); found {
 		return inEnglish + rest
 	}
@@ -46,26 +46,26 @@ func Twin(file string) string {
 	return base + ".zh" + ext
 }
 
-// Differences says where a page and its translation part, one sentence each: they have the same headings, code blocks but
-// for remarks, tables, links and numbers.
-func Differences(page, twin *Page) (parted []string) {
-	if len(page.Sections) != len(twin.Sections) {
-		return []string{fmt.Sprintf("%s has %d headings, %s has %d: %s", page.Path, len(page.Sections)-1, twin.Path, len(twin.Sections)-1, firstOdd(page, twin))}
+// Differences returns how a page and its translation differ, one sentence each. They must have the same headings, tables, links,
+// numbers, and code blocks except for comments.
+func Differences(page, translation *Page) (differences []string) {
+	if len(page.Sections) != len(translation.Sections) {
+		return []string{fmt.Sprintf("%s has %d headings, %s has %d: %s", page.Path, len(page.Sections)-1, translation.Path, len(translation.Sections)-1, firstDifference(page, translation))}
 	}
-	for i, ours := range page.Sections {
-		theirs := twin.Sections[i]
+	for i, section := range page.Sections {
+		translated := translation.Sections[i]
 		differ := func(what string, a, b any) {
 			if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
-				parted = append(parted, fmt.Sprintf("%s, %q and %q: %s: %s and %s", twin.Path, ours.Title, theirs.Title, what, x, y))
+				differences = append(differences, fmt.Sprintf("%s, %q and %q: %s: %s and %s", translation.Path, section.Title, translated.Title, what, x, y))
 			}
 		}
-		differ("level of the heading", ours.Level, theirs.Level)
-		differ("rows and columns of tables", ours.Tables, theirs.Tables)
-		differ("links", page.linksOf(ours), twin.linksOf(theirs))
-		differ("numbers", ours.numbers(), theirs.numbers())
-		differ("code blocks", len(ours.Blocks), len(theirs.Blocks))
-		for k := range min(len(ours.Blocks), len(theirs.Blocks)) {
-			a, b := ours.Blocks[k], theirs.Blocks[k]
+		differ("level of the heading", section.Level, translated.Level)
+		differ("rows and columns of tables", section.Tables, translated.Tables)
+		differ("links", page.linksOf(section), translation.linksOf(translated))
+		differ("numbers", section.numbers(), translated.numbers())
+		differ("code blocks", len(section.Blocks), len(translated.Blocks))
+		for k := range min(len(section.Blocks), len(translated.Blocks)) {
+			a, b := section.Blocks[k], translated.Blocks[k]
 			differ("language of the code block", a.Language, b.Language)
 			differ("code", strings.Join(a.unremarked(), "\n"), strings.Join(b.unremarked(), "\n"))
 			kindA, _, _ := strings.Cut(a.Marker, ":")
@@ -73,20 +73,20 @@ func Differences(page, twin *Page) (parted []string) {
 			differ("the comment above the code", kindA, kindB)
 		}
 	}
-	return parted
+	return differences
 }
 
-// firstOdd names the first heading that has another level in the twin.
-func firstOdd(page, twin *Page) string {
-	for i := range min(len(page.Sections), len(twin.Sections)) {
-		if page.Sections[i].Level != twin.Sections[i].Level {
-			return fmt.Sprintf("%q meets %q", page.Sections[i].Title, twin.Sections[i].Title)
+// firstDifference names the first heading that has a different level in the translation.
+func firstDifference(page, translation *Page) string {
+	for i := range min(len(page.Sections), len(translation.Sections)) {
+		if page.Sections[i].Level != translation.Sections[i].Level {
+			return fmt.Sprintf("%q meets %q", page.Sections[i].Title, translation.Sections[i].Title)
 		}
 	}
 	return "one of them ends early"
 }
 
-// linksOf are the links of a section of the page, sorted, each to the English file and without its anchor, which is translated.
+// linksOf returns the links of a section of the page, sorted, each to the English file and without its anchor, which is translated.
 func (p *Page) linksOf(section *Section) []string {
 	links := make([]string, 0, len(section.Links))
 	for _, link := range section.Links {
@@ -97,7 +97,7 @@ func (p *Page) linksOf(section *Section) []string {
 		case !inside:
 			file = link
 		case Chinese(file):
-			file = Twin(file)
+			file = Translation(file)
 		}
 		links = append(links, file)
 	}
@@ -105,14 +105,14 @@ func (p *Page) linksOf(section *Section) []string {
 	return links
 }
 
-// numbers are those of the section's text, sorted. Targets of links are compared by themselves.
+// numbers returns those of the section's text, sorted. Targets of links are compared by themselves.
 func (s *Section) numbers() []string {
 	numbers := number.FindAllString(target.ReplaceAllString(strings.Join(s.Text, "\n"), ""), -1)
 	slices.Sort(numbers)
 	return numbers
 }
 
-// unremarked are the block's lines without remarks, and without lines that are nothing else.
+// unremarked returns the block's lines without remarks, and without lines that are nothing else.
 func (b *Block) unremarked() (lines []string) {
 	for _, line := range b.Lines {
 		if bare := strings.TrimRight(remark.ReplaceAllString(line, ""), " "); bare != "" || line == "" {

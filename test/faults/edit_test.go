@@ -22,24 +22,23 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// hand is what somebody does to an object that belongs to a job that runs.
-type hand struct {
+// edit is a user's change or deletion of an object that belongs to a running job.
+type edit struct {
 	kind schema.GroupVersionResource
 	// patch is a merge patch; without one the object is deleted.
 	patch map[string]any
 }
 
-// held is a life in which somebody lays hands on what belongs to the job while it runs. All is as before, by itself, and
-// the job trains on: its pods are the same.
-func held(name string, job v1.PaddleJobSpec, ps, worker string, hands map[string]hand) *life {
-	return &life{name: name, job: job, drive: func(d *driver) {
+// edited returns a scenario in which a user edits objects of the running job. The controller restores them, and the pods stay.
+func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[string]edit) *scenario {
+	return &scenario{name: name, job: job, drive: func(d *driver) {
 		d.awaitRunning(ps, worker, 0, 0)
-		if len(hands) > 0 {
+		if len(edits) > 0 {
 			before, uids := d.settled(), d.podUIDs()
 			gang, err := d.environmentGang()
 			require.NoError(d.t, err)
-			for _, what := range slices.Sorted(maps.Keys(hands)) {
-				d.lay(hands[what])
+			for _, what := range slices.Sorted(maps.Keys(edits)) {
+				d.apply(edits[what])
 				d.wait("the environment to be that of the gang", func(context.Context) error {
 					now, err := d.environmentGang()
 					if err == nil && now != gang {
@@ -68,26 +67,26 @@ func (d *driver) podUIDs() map[string]types.UID {
 	return uids
 }
 
-// lay lays a hand on the first object of its kind that belongs to the job.
-func (d *driver) lay(h hand) {
+// apply applies an edit to the first object of its kind that belongs to the job.
+func (d *driver) apply(e edit) {
 	d.t.Helper()
-	found, err := objectsOf(h.kind, d.namespace)
+	found, err := objectsOf(e.kind, d.namespace)
 	require.NoError(d.t, err)
 	found = slices.DeleteFunc(found, func(object *unstructured.Unstructured) bool { return metav1.GetControllerOf(object) == nil })
 	require.NotEmpty(d.t, found)
 	object := slices.MinFunc(found, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
-	client, name := cluster.Dynamic.Resource(h.kind).Namespace(d.namespace), object.GetName()
-	if h.patch == nil {
+	client, name := cluster.Dynamic.Resource(e.kind).Namespace(d.namespace), object.GetName()
+	if e.patch == nil {
 		err = client.Delete(d.t.Context(), name, metav1.DeleteOptions{})
 	} else {
 		var text []byte
-		text, err = json.Marshal(h.patch)
+		text, err = json.Marshal(e.patch)
 		require.NoError(d.t, err)
 		_, err = client.Patch(d.t.Context(), name, types.MergePatchType, text, metav1.PatchOptions{})
 	}
 	require.NoError(d.t, err)
 	d.wait("the informer to see it", func(context.Context) error {
-		current, err := objectsOf(h.kind, d.namespace)
+		current, err := objectsOf(e.kind, d.namespace)
 		if slices.ContainsFunc(current, func(o *unstructured.Unstructured) bool { return o.GetResourceVersion() == object.GetResourceVersion() }) {
 			err = errors.New("it has not")
 		}
@@ -103,9 +102,9 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 	for name, kind := range map[string]struct {
 		job        v1.PaddleJobSpec
 		ps, worker string
-		hands      map[string]hand
+		edits      map[string]edit
 	}{
-		"by ip": {job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, ps: "1/1", worker: "2/2", hands: map[string]hand{
+		"by ip": {job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, ps: "1/1", worker: "2/2", edits: map[string]edit{
 			"PodGroup deleted":              {kind: podGroups},
 			"PodGroup asks for less":        {kind: podGroups, patch: map[string]any{"spec": map[string]any{"minMember": 1, "minTaskMember": nil}}},
 			"PodGroup without annotations":  {kind: podGroups, patch: metadata(map[string]any{"annotations": nil})},
@@ -117,44 +116,44 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			"environment without its label": {kind: configMaps, patch: label},
 			"Volcano Job without its label": {kind: volcanoJobs, patch: label},
 		}},
-		"by service": {job: v1.PaddleJobSpec{Intranet: v1.Service, Worker: role(2)}, worker: "2/2", hands: map[string]hand{
+		"by service": {job: v1.PaddleJobSpec{Intranet: v1.Service, Worker: role(2)}, worker: "2/2", edits: map[string]edit{
 			"environment deleted":           {kind: configMaps},
 			"environment edited":            {kind: configMaps, patch: map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7"}}},
 			"environment without its label": {kind: configMaps, patch: label},
 		}},
 		"elastic": {job: v1.PaddleJobSpec{
 			Elastic: ptr.To[int32](1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: elastic(2, 1, 4),
-		}, worker: "2/2", hands: map[string]hand{
+		}, worker: "2/2", edits: map[string]edit{
 			"environment deleted": {kind: configMaps},
 			"PodGroup deleted":    {kind: podGroups},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			undisturbed := held("held "+name, kind.job, kind.ps, kind.worker, nil).undisturbed(t)
+			undisturbed := edited("edited "+name, kind.job, kind.ps, kind.worker, nil).undisturbed(t)
 			space := cluster.Namespace(t)
 			startController(t, space, space)
-			l := held(name, kind.job, kind.ps, kind.worker, kind.hands)
-			l.liveLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
+			l := edited(name, kind.job, kind.ps, kind.worker, kind.edits)
+			l.runLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
 		})
 	}
 }
 
-// A gang that starts again must not read the addresses of the dead, also where nobody sees that they are there.
+// A gang that starts again must not read the addresses of deleted pods, also where no watch reports those pods.
 func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)
 	startController(t, space, space)
 	label := metadata(map[string]any{"labels": map[string]any{v1.JobNameLabel: nil}})
-	again := &life{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
+	again := &scenario{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
 		d.awaitRunning("1/1", "2/2", 0, 0)
 		d.awaitEnvironment()
-		d.lay(hand{kind: configMaps, patch: label})
+		d.apply(edit{kind: configMaps, patch: label})
 		d.fail("worker-0")
 		d.awaitRunning("1/1", "2/2", 1, 1)
 		d.awaitEnvironment() // of other pods, which may have the addresses of the first
 		d.succeed()
 		d.awaitCompleted(2)
 	}}
-	again.live(&driver{t: t, namespace: space}, func() {})
+	again.run(&driver{t: t, namespace: space}, func() {})
 }

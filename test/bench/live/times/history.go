@@ -18,8 +18,8 @@ type Pod struct {
 	Created, Bound, Addressed, Running, Ended, Deleted time.Time
 }
 
-// Story is what happened to the pods of one namespace.
-type Story struct {
+// History is what happened to the pods of one namespace.
+type History struct {
 	Namespace string
 	Pods      map[string]*Pod
 	// First is when the first thing was asked for in the namespace.
@@ -42,18 +42,18 @@ type Story struct {
 // Calls are how often each user asked, by verb and resource, such as "create pods/binding".
 type Calls map[string]map[string]int
 
-// New is the story of a namespace of which nothing is known.
-func New(namespace string) *Story {
-	return &Story{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}}
+// New returns the empty history of a namespace.
+func New(namespace string) *History {
+	return &History{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}}
 }
 
-// Watch says whose work begins now: from here on requests are counted, and what this user writes is kept.
-func (s *Story) Watch(user string) {
+// Watch starts to count requests and to keep the writes of this user, who binds the pods.
+func (s *History) Watch(user string) {
 	s.user, s.begin, s.read, s.writes, s.calls = user, time.Time{}, time.Time{}, nil, Calls{}
 }
 
 // See takes the next entry of the log.
-func (s *Story) See(e *auditv1.Event) {
+func (s *History) See(e *auditv1.Event) {
 	what := audit.What(e)
 	if what == "" {
 		return
@@ -97,8 +97,8 @@ func (s *Story) See(e *auditv1.Event) {
 	}
 }
 
-// work notes what the one who places pods does.
-func (s *Story) work(e *auditv1.Event) {
+// work records a request of the user who binds the pods.
+func (s *History) work(e *auditv1.Event) {
 	if s.begin.IsZero() || e.RequestReceivedTimestamp.Time.Before(s.begin) {
 		s.begin = e.RequestReceivedTimestamp.Time
 	}
@@ -114,7 +114,7 @@ func (s *Story) work(e *auditv1.Event) {
 	}
 }
 
-func (s *Story) pod(name string) *Pod {
+func (s *History) pod(name string) *Pod {
 	if s.Pods[name] == nil {
 		s.Pods[name] = &Pod{}
 	}
@@ -142,7 +142,7 @@ func statusOf(e *auditv1.Event) podStatus {
 	return pod.Status
 }
 
-// body is a request's body; of one that the policy does not write down, or that is no JSON, nothing is learnt.
+// body is a request's body; of one that the policy does not write down, or that is no JSON, nothing is read.
 func body(e *auditv1.Event, into any) error {
 	if e.RequestObject == nil {
 		return nil
@@ -150,17 +150,17 @@ func body(e *auditv1.Event, into any) error {
 	return json.Unmarshal(e.RequestObject.Raw, into)
 }
 
-// Freed is when the last of a gang's pods was deleted, Placed when the last was bound; zero where one was not.
-func (s *Story) Freed(gang string) time.Time {
+// Freed returns when the last of a gang's pods was deleted, Placed when the last was bound; zero where one was not.
+func (s *History) Freed(gang string) time.Time {
 	return s.last(gang, func(p *Pod) time.Time { return p.Deleted })
 }
 
 // Placed see Freed.
-func (s *Story) Placed(gang string) time.Time {
+func (s *History) Placed(gang string) time.Time {
 	return s.last(gang, func(p *Pod) time.Time { return p.Bound })
 }
 
-func (s *Story) last(gang string, of func(*Pod) time.Time) time.Time {
+func (s *History) last(gang string, of func(*Pod) time.Time) time.Time {
 	var last time.Time
 	for name, pod := range s.Pods {
 		if Gang(name) != gang {
@@ -175,7 +175,7 @@ func (s *Story) last(gang string, of func(*Pod) time.Time) time.Time {
 	return last
 }
 
-// Gang is the gang that a pod belongs to: names begin with the gang's, which has no dash.
+// Gang returns the gang that a pod belongs to: names begin with the gang's, which has no dash.
 func Gang(pod string) string {
 	gang, _, _ := strings.Cut(pod, "-")
 	return gang

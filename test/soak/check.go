@@ -14,14 +14,14 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// differences are what is not as it should be once every job has come to its end, in sentences.
+// differences returns, in sentences, what differs from the expected state once every job has finished.
 func differences(jobs []*job, w *world) (broken []string) {
 	tell := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	known := map[string]*job{}
 	for _, j := range jobs {
 		known[j.name] = j
 		there := w.jobs[j.name]
-		if gone := j.deleted || j.fate == vanishes && !j.suspended; gone {
+		if gone := j.deleted || j.outcome == vanishes && !j.suspended; gone {
 			if there != nil {
 				tell("%s is there, in phase %s", j, there.Status.Phase)
 			}
@@ -29,7 +29,7 @@ func differences(jobs []*job, w *world) (broken []string) {
 			continue
 		}
 		if there == nil {
-			if j.fate != vanishes {
+			if j.outcome != vanishes {
 				tell("%s is gone", j)
 			}
 			continue
@@ -40,7 +40,7 @@ func differences(jobs []*job, w *world) (broken []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
 		if known[name] == nil {
-			tell("PaddleJob %s is there, and nobody made it", name)
+			tell("PaddleJob %s exists, and was not created by the test", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.volcano)) {
@@ -73,7 +73,7 @@ func differences(jobs []*job, w *world) (broken []string) {
 	return broken
 }
 
-// differences are what is not as it should be with one job that is there.
+// differences returns what differs from the expected state of one existing job.
 func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	phase := there.Status.Phase
 	if !slices.Contains(j.phases(), phase) {
@@ -110,7 +110,7 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 			}
 		}
 	}
-	// Volcano deletes what it believes to run, and of a gang that fails, or becomes smaller, a pod may have ended by then.
+	// Volcano deletes what it believes to run, and of a gang that fails, or becomes smaller, a pod may have finished before.
 	fewer := want > 0 && (phase == v1.Failed || j.elastic())
 	if len(pods) > want || len(pods) < want && !fewer {
 		broken = append(broken, fmt.Sprintf("%d of its pods are left, and should be %d", len(pods), want))
@@ -118,9 +118,9 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	return broken
 }
 
-// phases are those in which a job may be when everything has come to its end.
+// phases returns those in which a job may be once every job has finished.
 func (j *job) phases() (may []v1.Phase) {
-	switch j.fate {
+	switch j.outcome {
 	case stalls:
 		may = append(may, v1.Pending)
 	case fails:
@@ -137,7 +137,7 @@ func (j *job) phases() (may []v1.Phase) {
 	return may
 }
 
-// cleaned reports whether the pods of a job that has ended are deleted, as the table in deploy/docs/reference/controller.md has it.
+// cleaned reports whether the pods of a finished job are deleted, as the table in deploy/docs/reference/controller.md has it.
 func cleaned(policy v1.CleanPodPolicy, phase v1.Phase) bool {
 	switch policy {
 	case v1.CleanAlways:

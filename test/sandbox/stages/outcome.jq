@@ -25,7 +25,7 @@ def attempt: (.metadata.annotations["<<.RetryCount>>"] // "0" | tonumber)
 def fails: exit_code != "0" and (note("fail-attempt") as $n | $n == null or ($n | tonumber) == attempt);
 
 # One of run, succeed, fail, restart-failed, restart-done.
-def fate:
+def outcome:
   if fails then (if .spec.restartPolicy == "Never" then "fail" else "restart-failed" end)
   elif run_for == "forever" then "run"
   elif .spec.restartPolicy == "Always" then "restart-done"

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
-// at is the schema of a field, nil if there is none of that path.
+// at returns the schema of a field, nil if there is none of that path.
 func at(schema map[string]any, field string) map[string]any {
 	for part := range strings.SplitSeq(strings.ReplaceAll(field, "[]", ".[]"), ".") {
 		path := map[string][]string{"*": {"additionalProperties"}, "[]": {"items"}}[part]
@@ -28,10 +28,10 @@ func at(schema map[string]any, field string) map[string]any {
 	return schema
 }
 
-// Their manifests need no change: every field that those before us published is in our CRDs under the same path, of the
-// same type, and takes any value that theirs took. Sources: api/v1 of paddle-operator v0.3.5 and its branch with sample
+// Manifests of paddle-operator and Kubeflow need no change: every field that they published is in the CRDs of this project under the
+// same path, has the same type, and takes any value that it took there. Sources: api/v1 of paddle-operator v0.3.5 and its branch with sample
 // sets; pkg/apis/kubeflow.org/v1 of Kubeflow's training operator 1.9.
-func TestTheirFieldsAreOurs(t *testing.T) {
+func TestLegacyFieldsAreSupported(t *testing.T) {
 	for name, test := range cases.Read[map[string]struct {
 		File, Group string
 		ShortNames  []string
@@ -40,7 +40,7 @@ func TestTheirFieldsAreOurs(t *testing.T) {
 		Without  []string
 		Fields   map[string]string
 		Required []string
-	}](t, "testdata/theirs.yaml") {
+	}](t, "testdata/legacy_fields.yaml") {
 		t.Run(name, func(t *testing.T) {
 			objects, err := manifests.Read(deploy.Files, test.File)
 			require.NoError(t, err)

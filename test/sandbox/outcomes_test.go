@@ -71,7 +71,7 @@ func running(pod *corev1.Pod) error {
 
 type notes = map[string]string
 
-func (e *env) testFates(t *testing.T) {
+func (e *env) testOutcomes(t *testing.T) {
 	const (
 		never, onFailure, always = corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure, corev1.RestartPolicyAlways
 		run, code, attempt       = sandbox.AnnotationRunFor, sandbox.AnnotationExitCode, sandbox.AnnotationFailAttempt
@@ -112,7 +112,7 @@ func (e *env) testFates(t *testing.T) {
 		"second-gang-attempt":        {policy: never, annotations: notes{run: "1s", code: "1", attempt: "1", retries: "1"}, want: ended(corev1.PodFailed, 1, "Error", 0)},
 		"server-of-another-attempt":  {policy: never, annotations: notes{code: "1", attempt: "1"}, want: running, lasts: true},
 	}
-	namespace := e.NamespaceNamed(t, "fates")
+	namespace := e.NamespaceNamed(t, "outcomes")
 	for name, test := range tests {
 		_, err := e.Kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, test.policy, test.labels, test.annotations), metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -142,7 +142,7 @@ func (e *env) testBirth(t *testing.T) {
 	for event := range watcher.ResultChan() {
 		pod, ok := event.Object.(*corev1.Pod)
 		require.True(t, ok)
-		if now := story(pod); len(seen) == 0 || seen[len(seen)-1] != now {
+		if now := state(pod); len(seen) == 0 || seen[len(seen)-1] != now {
 			seen = append(seen, now)
 		}
 		if pod.Status.Phase == corev1.PodSucceeded {
@@ -158,7 +158,7 @@ func (e *env) testBirth(t *testing.T) {
 	}, seen)
 }
 
-func story(pod *corev1.Pod) string {
+func state(pod *corev1.Pod) string {
 	states := func(statuses []corev1.ContainerStatus) []string {
 		out := []string{}
 		for _, c := range statuses {

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// drawn is a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
+// drawn returns a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
 // a version.
 func drawn(name, bindings string) *gang {
 	return drawnOf(name, bindings, map[string]int{"s": 1, "w": 2})
@@ -42,7 +42,7 @@ func drawnOf(name, bindings string, tasks map[string]int) *gang {
 }
 
 func TestPartFaults(t *testing.T) {
-	const told = "a (PodGroup a-1) was partly bound for 8.0 s (8 s by the API server's stamps; 3 pods): "
+	const boundPartly = "a (PodGroup a-1) was partly bound for 8.0 s (8 s by the API server's stamps; 3 pods): "
 	for name, tc := range map[string]struct {
 		gangs         []*gang
 		change        func(a *gang)
@@ -53,26 +53,26 @@ func TestPartFaults(t *testing.T) {
 		"just not too long": {gangs: []*gang{drawn("a", "sw   w"), drawn("b", "  sww")}},
 		"left":              {gangs: []*gang{drawn("a", "sw")}, faults: []string{"a (PodGroup a-1) is left partly bound: 2 pods are, of 3"}},
 		"without a server":  {gangs: []*gang{drawn("a", "www")}, faults: []string{"a (PodGroup a-1) is left partly bound: 3 pods are, of 3"}},
-		"nobody else is bound": {
+		"no other gang is bound": {
 			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "")},
-			notes: []string{told + "nobody overtook it, so the API server was slow"},
+			notes: []string{boundPartly + "no gang overtook it, so the API server was slow"},
 		},
 		"side by side": {
 			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "     s ww")},
-			notes: []string{told + "nobody overtook it, so the API server was slow"},
+			notes: []string{boundPartly + "no gang overtook it, so the API server was slow"},
 		},
 		"those that began later are whole later": {
 			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "      sw w")},
-			notes: []string{told + "nobody overtook it, so the API server was slow"},
+			notes: []string{boundPartly + "no gang overtook it, so the API server was slow"},
 		},
 		"overtaken": {
 			gangs:  []*gang{drawn("a", "sw      w"), drawn("b", "      s"), drawnOf("c", "      w", map[string]int{"w": 1})},
-			faults: []string{"b (PodGroup b-1) is left partly bound: 1 pods are, of 3", told + "c (PodGroup c-1) began later by more than the bound and was whole earlier"},
+			faults: []string{"b (PodGroup b-1) is left partly bound: 1 pods are, of 3", boundPartly + "c (PodGroup c-1) began later by more than the bound and was whole earlier"},
 		},
 		"all stand still for a minute": {
 			gangs: []*gang{drawn("a", "sw"+strings.Repeat(" ", 60)+"w"), drawn("b", "")},
 			faults: []string{"a (PodGroup a-1) was partly bound for 62.0 s (62 s by the API server's stamps; 3 pods): " +
-				"nobody overtook it, but no API server is as slow"},
+				"no gang overtook it, but no API server is as slow"},
 		},
 		"the watch was late": {
 			gangs:  []*gang{drawn("a", "sw      w"), drawnOf("c", "      w", map[string]int{"w": 1})},
@@ -135,7 +135,7 @@ func TestGangFigures(t *testing.T) {
 //	node   a     b         c
 //	       s w0  w2 w3     w1
 func TestRacksOfTheMinimum(t *testing.T) {
-	in := &room{rack: map[string]string{"a": "r1", "b": "r1", "c": "r2"}}
+	in := &capacity{rack: map[string]string{"a": "r1", "b": "r1", "c": "r2"}}
 	placed := func(nodes ...string) *gang {
 		g := drawn("a", "swwww")
 		for i, node := range nodes {
@@ -154,7 +154,7 @@ func TestRacksOfTheMinimum(t *testing.T) {
 //
 //	 r1      r2
 //	a  b    c  d
-func fourNodes() *room {
+func fourNodes() *capacity {
 	var nodes []corev1.Node
 	for _, at := range []struct{ name, rack string }{{"a", "r1"}, {"b", "r1"}, {"c", "r2"}, {"d", "r2"}} {
 		nodes = append(nodes, corev1.Node{
@@ -164,7 +164,7 @@ func fourNodes() *room {
 			}},
 		})
 	}
-	return newRoom(nodes)
+	return newCapacity(nodes)
 }
 
 func gpus(numbers ...int64) []amounts {
@@ -175,7 +175,7 @@ func gpus(numbers ...int64) []amounts {
 	return pods
 }
 
-func TestRoom(t *testing.T) {
+func TestCapacity(t *testing.T) {
 	r := fourNodes()
 	require.True(t, r.holds("r1", gpus(3, 3, 5, 5)), "the largest first")
 	require.False(t, r.holds("r1", gpus(8, 8, 1)))
@@ -192,8 +192,8 @@ func TestRoom(t *testing.T) {
 	require.Equal(t, "r2", rack)
 	rack, ok = r.without(uses, 3, "", nil).anyHolds(gpus(8))
 	require.True(t, ok)
-	require.Equal(t, "r1", rack, "what has ended is free")
-	require.True(t, r.without(uses, 2, "x", nil).holds("r1", gpus(8, 7)), "its own room is free for itself")
+	require.Equal(t, "r1", rack, "the capacity of finished pods is free")
+	require.True(t, r.without(uses, 2, "x", nil).holds("r1", gpus(8, 7)), "its own capacity is free for itself")
 	require.True(t, r.without(uses, 1, "x", nil).holds("r1", gpus(8, 8)), "y is bound later")
 	require.False(t, r.without(uses, 1, "x", map[string]bool{"y": true}).holds("r1", gpus(8, 8)), "y was placed before it was bound")
 	_, ok = r.anyHolds(gpus(8, 8, 8))

@@ -24,7 +24,7 @@ func amountsOf(list corev1.ResourceList) amounts {
 	return a
 }
 
-// requestOf is what a pod takes of a node. Simulated pods have no init containers that ask for more.
+// requestOf returns what a pod takes of a node. Simulated pods have no init containers that ask for more.
 func requestOf(pod *corev1.Pod) amounts {
 	sum := amounts{corev1.ResourcePods: 1000}
 	for i := range pod.Spec.Containers {
@@ -35,7 +35,7 @@ func requestOf(pod *corev1.Pod) amounts {
 	return sum
 }
 
-// use is a pod that begins or ceases to take room on a node.
+// use is a pod that begins or ceases to use a node's capacity.
 type use struct {
 	version uint64
 	gang    string
@@ -44,15 +44,15 @@ type use struct {
 	ends    bool
 }
 
-// room is what is free on each node.
-type room struct {
+// capacity is the free capacity of each node.
+type capacity struct {
 	free  map[string]amounts
 	rack  map[string]string
 	nodes map[string][]string // of each rack
 }
 
-func newRoom(nodes []corev1.Node) *room {
-	r := &room{free: map[string]amounts{}, rack: map[string]string{}, nodes: map[string][]string{}}
+func newCapacity(nodes []corev1.Node) *capacity {
+	r := &capacity{free: map[string]amounts{}, rack: map[string]string{}, nodes: map[string][]string{}}
 	for i := range nodes {
 		node, rack := nodes[i].Name, nodes[i].Labels[sandbox.LabelRack]
 		r.free[node] = amountsOf(nodes[i].Status.Allocatable)
@@ -62,10 +62,10 @@ func newRoom(nodes []corev1.Node) *room {
 	return r
 }
 
-// without is what is free once the uses up to a version have happened in their order, and those of the gangs in placed at any
-// time, but for those of one gang.
-func (r *room) without(uses []use, version uint64, gang string, placed map[string]bool) *room {
-	after := &room{free: map[string]amounts{}, rack: r.rack, nodes: r.nodes}
+// without returns the free capacity after the uses up to a version, and those of the gangs in placed at any time, without those of
+// one gang.
+func (r *capacity) without(uses []use, version uint64, gang string, placed map[string]bool) *capacity {
+	after := &capacity{free: map[string]amounts{}, rack: r.rack, nodes: r.nodes}
 	for node, free := range r.free {
 		after.free[node] = maps.Clone(free)
 	}
@@ -77,7 +77,7 @@ func (r *room) without(uses []use, version uint64, gang string, placed map[strin
 	return after
 }
 
-func (r *room) apply(u *use) {
+func (r *capacity) apply(u *use) {
 	for name, n := range u.takes {
 		if u.ends {
 			n = -n
@@ -86,16 +86,16 @@ func (r *room) apply(u *use) {
 	}
 }
 
-// overfull says which nodes held more than they have, at the first time of each.
-func (r *room) overfull(uses []use) []string {
+// overfull returns the nodes whose pods requested more than the node has, each at the first time.
+func (r *capacity) overfull(uses []use) []string {
 	var faults []string
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	now := r.without(nil, 0, "", nil)
 	for i := range uses {
 		now.apply(&uses[i])
 		for name, n := range now.free[uses[i].node] {
-			if n < 0 && !told[uses[i].node] {
-				told[uses[i].node] = true
+			if n < 0 && !reported[uses[i].node] {
+				reported[uses[i].node] = true
 				faults = append(faults, fmt.Sprintf("node %s has too little %s when a pod of %s is bound", uses[i].node, name, uses[i].gang))
 			}
 		}
@@ -103,9 +103,9 @@ func (r *room) overfull(uses []use) []string {
 	return faults
 }
 
-// holds reports whether a rack has room for all pods, the largest first, each on the first node that has room. It may miss
-// a way, and never finds a wrong one.
-func (r *room) holds(rack string, pods []amounts) bool {
+// holds reports whether a rack has free capacity for all pods, the largest first, each on the first node that fits. It may miss a
+// placement, and never finds a wrong one.
+func (r *capacity) holds(rack string, pods []amounts) bool {
 	sorted := slices.Clone(pods)
 	slices.SortStableFunc(sorted, func(a, b amounts) int {
 		return cmp.Or(cmp.Compare(b["nvidia.com/gpu"], a["nvidia.com/gpu"]), cmp.Compare(b[corev1.ResourceCPU], a[corev1.ResourceCPU]))
@@ -133,8 +133,8 @@ func (r *room) holds(rack string, pods []amounts) bool {
 	return true
 }
 
-// anyHolds is the first rack that has room for all pods.
-func (r *room) anyHolds(pods []amounts) (string, bool) {
+// anyHolds returns the first rack that has free capacity for all pods.
+func (r *capacity) anyHolds(pods []amounts) (string, bool) {
 	for _, rack := range slices.Sorted(maps.Keys(r.nodes)) {
 		if r.holds(rack, pods) {
 			return rack, true

@@ -22,8 +22,7 @@ const (
 	stalled = time.Minute
 )
 
-// partFaults says what is wrong with the way in which gangs were bound, and, as notes, what was slow and nobody's fault.
-// Gangs are in any order, and the same order gives the same words.
+// partFaults returns the faults in the way in which gangs were bound and, as notes, what was only slow.
 func partFaults(gangs []*gang) (faults, notes []string) {
 	for _, g := range gangs {
 		if len(g.bindings) == 0 {
@@ -38,20 +37,19 @@ func partFaults(gangs []*gang) (faults, notes []string) {
 		if !whole || min(arrived, stamped) <= longest {
 			continue
 		}
-		told := fmt.Sprintf("%s was partly bound for %.1f s (%.0f s by the API server's stamps; %d pods)", g, arrived.Seconds(), stamped.Seconds(), n)
+		boundPartly := fmt.Sprintf("%s was partly bound for %.1f s (%.0f s by the API server's stamps; %d pods)", g, arrived.Seconds(), stamped.Seconds(), n)
 		if by := overtaker(g, gangs); by != nil {
-			faults = append(faults, told+": "+by.String()+" began later by more than the bound and was whole earlier")
+			faults = append(faults, boundPartly+": "+by.String()+" began later by more than the bound and was whole earlier")
 		} else if min(arrived, stamped) > stalled {
-			faults = append(faults, told+": nobody overtook it, but no API server is as slow")
+			faults = append(faults, boundPartly+": no gang overtook it, but no API server is as slow")
 		} else {
-			notes = append(notes, told+": nobody overtook it, so the API server was slow")
+			notes = append(notes, boundPartly+": no gang overtook it, so the API server was slow")
 		}
 	}
 	return faults, notes
 }
 
-// abandoned are the scheduler's words, while the gang was partly bound, that what the gang cannot do without is not
-// schedulable.
+// abandoned returns the scheduler's messages, from when the gang was partly bound, that a part of its minimum is not schedulable.
 func (g *gang) abandoned() []string {
 	part := g.minimum()
 	first, last := part[0].version, part[len(part)-1].version
@@ -76,32 +74,32 @@ func (g *gang) abandoned() []string {
 	return faults
 }
 
-// overtaker is a gang that began when the bound was over for g, and was whole before g was; nil if there is none.
+// overtaker returns a gang that began when the bound was over for g, and was whole before g was; nil if there is none.
 func overtaker(g *gang, gangs []*gang) *gang {
 	mine := g.minimum()
 	for _, other := range gangs {
-		theirs := other.minimum()
+		others := other.minimum()
 		if _, whole := other.whole(); !whole || other == g {
 			continue
 		}
-		if theirs[0].arrived.Sub(mine[0].arrived) > longest && theirs[len(theirs)-1].version < mine[len(mine)-1].version {
+		if others[0].arrived.Sub(mine[0].arrived) > longest && others[len(others)-1].version < mine[len(mine)-1].version {
 			return other
 		}
 	}
 	return nil
 }
 
-// binding is one pod's, as the API server told of it.
+// binding is the observed binding of one pod.
 type binding struct {
 	pod, task, node string
 	index           int // in the task
 	takes           amounts
-	version         uint64    // its place in the order of all that happened
-	arrived         time.Time // when the watch told of it
+	version         uint64    // its resource version
+	arrived         time.Time // when the watch reported it
 	stamp           time.Time // the API server's own time, in whole seconds
 }
 
-// refusal is the scheduler's word that a gang is not schedulable, or one pod of it.
+// refusal is the scheduler's condition that a gang, or one pod of it, is not schedulable.
 type refusal struct {
 	pod, task string // empty for the gang
 	words     string
@@ -123,7 +121,7 @@ type gang struct {
 	why    [2]string
 }
 
-// whole is how many bindings it took until the minimum was bound; false if it is not, or if the PodGroup was not seen yet.
+// whole returns how many bindings it took until the minimum was bound; false if it is not, or if the PodGroup was not seen yet.
 func (g *gang) whole() (int, bool) {
 	if g.members == 0 {
 		return 0, false
@@ -147,7 +145,7 @@ func (g *gang) whole() (int, bool) {
 	return 0, false
 }
 
-// minimum are the bindings up to the one that completed the minimum; all if none did.
+// minimum returns the bindings up to the one that completed the minimum; all if none did.
 func (g *gang) minimum() []binding {
 	if n, ok := g.whole(); ok {
 		return g.bindings[:n]
@@ -155,7 +153,7 @@ func (g *gang) minimum() []binding {
 	return g.bindings
 }
 
-// first are the bindings of the pods that come first in their tasks, as many as the minimum has: those that the scheduler
+// first returns the bindings of the pods that come first in their tasks, as many as the minimum has: those that the scheduler
 // places together. Pods beyond the minimum come later, on what other gangs have left.
 func (g *gang) first() []binding {
 	return slices.DeleteFunc(slices.Clone(g.bindings), func(b binding) bool { return b.index >= g.tasks[b.task] })
@@ -181,20 +179,20 @@ type summary struct {
 	// waiting are how many gangs waited when the cluster was full, by their reason, and pending the pods that were refused then.
 	waiting map[string]int
 	pending int
-	empty   *room // the cluster before anything was bound
-	// spread are gangs that left a rack though one had room, of the early ones, which were bound before anything ended.
+	empty   *capacity // the cluster before anything was bound
+	// spread are gangs that span racks though one rack had capacity, of the early ones, which were bound before anything ended.
 	spread        []string
 	early         int
 	faults, notes []string
 	paddle, pods  int // Paddle's gangs, and their pods that were bound
 }
 
-// summary begins with what is known once the cluster is full and nothing has ended yet.
+// summary begins with what is known once the cluster is full and no pod has finished.
 func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &summary{waiting: map[string]int{}, empty: newRoom(p.nodes)}
+	s := &summary{waiting: map[string]int{}, empty: newCapacity(p.nodes)}
 	byJob := r.byJob()
 	for _, j := range all {
 		g := byJob[j.name]
@@ -209,7 +207,7 @@ func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 		part := g.minimum()
 		before := s.empty.without(r.uses, part[len(part)-1].version, g.name, r.placedBefore(g))
 		if rack, had := before.anyHolds(g.requests()); had && len(g.racks(s.empty)) > 1 {
-			s.spread = append(s.spread, fmt.Sprintf("%s of kind %s is spread over %v, and %s had room for all of it", g, j.kind.name, g.racks(s.empty), rack))
+			s.spread = append(s.spread, fmt.Sprintf("%s of kind %s is spread over %v, and %s had capacity for all of it", g, j.kind.name, g.racks(s.empty), rack))
 		}
 	}
 	for _, pod := range r.pods {
@@ -220,9 +218,9 @@ func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 	return s
 }
 
-// racks are those in which the minimum is bound: one, where one holds as many of each task as the minimum has. Which pods
+// racks returns those in which the minimum is bound: one, where one holds as many of each task as the minimum has. Which pods
 // those are is not asked, because Volcano makes them in no order, and the scheduler places those that it has seen.
-func (g *gang) racks(in *room) []string {
+func (g *gang) racks(in *capacity) []string {
 	inRack := map[string][]binding{}
 	for _, b := range g.bindings {
 		inRack[in.rack[b.node]] = append(inRack[in.rack[b.node]], b)
@@ -241,7 +239,7 @@ func (g *gang) racks(in *room) []string {
 	return slices.Sorted(maps.Keys(racks))
 }
 
-// requests are what the pods of the minimum take.
+// requests returns what the pods of the minimum take.
 func (g *gang) requests() []amounts {
 	var pods []amounts
 	for _, b := range g.first() {
@@ -275,7 +273,7 @@ func (s *summary) finish(r *recorder, all []job) {
 	}
 }
 
-// judge fails the test for what is wrong.
+// judge fails the test for each fault.
 func (s *summary) judge(t *testing.T, p *plane) {
 	t.Helper()
 	t.Logf("%d gangs were bound before anything had ended; then waited %v, with %d pods; notes: %s", s.early, s.waiting, s.pending, strings.Join(s.notes, "\n"))
