@@ -206,7 +206,7 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 func gates(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	s := gate.Default()
 	flags.StringSliceVar(&s.Only, "only", s.Only, "parts to run and compare")
-	flags.IntVar(&s.Keep, "keep", 0, "keep the figures of so many runs instead")
+	flags.IntVar(&s.Keep, "keep", 0, "keep the figures of this many runs instead")
 	flags.StringVar(&s.Folder, "out", s.Folder, "folder for what the benchmarks write")
 	return func(ctx context.Context) error {
 		if err := known(s.Only, gate.Parts()); err != nil {

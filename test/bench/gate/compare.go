@@ -35,24 +35,24 @@ type Measured map[string]Reading
 // Reading is a measured figure, and the least tolerance that it is kept with.
 type Reading struct{ Value, Least float64 }
 
-// Verdict is what a comparison says of a figure.
-type Verdict string
+// Result is what a comparison says of a figure.
+type Result string
 
-// Verdicts. Missing figures are kept and were not measured, new ones the reverse.
+// Results. Missing figures are kept and were not measured, new ones the reverse.
 const (
-	Same    Verdict = "ok"
-	Worse   Verdict = "WORSE"
-	Better  Verdict = "better"
-	Missing Verdict = "MISSING"
-	New     Verdict = "NEW"
+	Same    Result = "ok"
+	Worse   Result = "WORSE"
+	Better  Result = "better"
+	Missing Result = "MISSING"
+	New     Result = "NEW"
 )
 
-// Row is a figure and its verdict.
+// Row is a figure and its result.
 type Row struct {
 	Name     string
 	Kept     Figure
 	Measured float64
-	Verdict  Verdict
+	Result   Result
 }
 
 // Compare judges all figures that are kept or were measured, by name.
@@ -60,20 +60,20 @@ func Compare(kept map[string]Figure, measured Measured) []Row {
 	var rows []Row
 	for name, k := range kept {
 		m, ok := measured[name]
-		row := Row{Name: name, Kept: k, Measured: m.Value, Verdict: Same}
+		row := Row{Name: name, Kept: k, Measured: m.Value, Result: Same}
 		switch {
 		case !ok:
-			row.Verdict = Missing
+			row.Result = Missing
 		case math.IsNaN(m.Value) || m.Value > k.Value*(1+k.Tolerance):
-			row.Verdict = Worse
+			row.Result = Worse
 		case m.Value < k.Value*(1-k.Tolerance):
-			row.Verdict = Better
+			row.Result = Better
 		}
 		rows = append(rows, row)
 	}
 	for name, m := range measured {
 		if _, ok := kept[name]; !ok {
-			rows = append(rows, Row{Name: name, Measured: m.Value, Verdict: New})
+			rows = append(rows, Row{Name: name, Measured: m.Value, Result: New})
 		}
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
@@ -108,21 +108,21 @@ func figuresOf(runs []Measured) (map[string]Figure, error) {
 	return figures, nil
 }
 
-// show prints rows as a table, and how many have each verdict.
+// show prints rows as a table, and how many rows have each result.
 func show(rows []Row, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "figure (less is better)\tkept\tmeasured\tchange\tallowed\tverdict") // Flush returns its error
-	counts := map[Verdict]int{}
+	_, _ = fmt.Fprintln(table, "figure (less is better)\tkept\tmeasured\tchange\tallowed\tresult") // Flush returns its error
+	counts := map[Result]int{}
 	for _, r := range rows {
 		change := "-"
-		if r.Kept.Value != 0 && r.Verdict != Missing {
+		if r.Kept.Value != 0 && r.Result != Missing {
 			change = fmt.Sprintf("%+.1f %%", 100*(r.Measured/r.Kept.Value-1))
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%.5g\t%.5g\t%s\t±%.1f %%\t%s\n", r.Name, r.Kept.Value, r.Measured, change, 100*r.Kept.Tolerance, r.Verdict)
-		counts[r.Verdict]++
+		_, _ = fmt.Fprintf(table, "%s\t%.5g\t%.5g\t%s\t±%.1f %%\t%s\n", r.Name, r.Kept.Value, r.Measured, change, 100*r.Kept.Tolerance, r.Result)
+		counts[r.Result]++
 	}
-	for _, verdict := range slices.Sorted(maps.Keys(counts)) {
-		_, _ = fmt.Fprintf(table, "%d %s\n", counts[verdict], verdict)
+	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
+		_, _ = fmt.Fprintf(table, "%d %s\n", counts[outcome], outcome)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the figures: %w", err)
@@ -134,12 +134,12 @@ func show(rows []Row, out io.Writer) error {
 func judge(rows []Row) error {
 	var bad []string
 	for _, r := range rows {
-		if r.Verdict != Same && r.Verdict != Better {
-			bad = append(bad, fmt.Sprintf("%s is %s", r.Name, r.Verdict))
+		if r.Result != Same && r.Result != Better {
+			bad = append(bad, fmt.Sprintf("%s is %s", r.Name, r.Result))
 		}
 	}
 	if len(bad) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d figures failed, first %s: mend what made it worse, or say in the commit why it is right and run %s", len(bad), len(rows), bad[0], keepCommand)
+	return fmt.Errorf("%d of %d figures failed, first %s: fix what made it worse, or say in the commit why it is right and run %s", len(bad), len(rows), bad[0], keepCommand)
 }

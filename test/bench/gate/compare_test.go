@@ -18,7 +18,7 @@ func TestCompare(t *testing.T) {
 		name     string
 		kept     Figure
 		measured float64
-		want     Verdict
+		want     Result
 	}{
 		{"equal", Figure{Value: 10, Tolerance: 0.1}, 10, Same},
 		{"at the upper end", Figure{Value: 10, Tolerance: 0.5}, 15, Same},
@@ -32,7 +32,7 @@ func TestCompare(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rows := Compare(map[string]Figure{"a": c.kept}, Measured{"a": {Value: c.measured}})
 			require.Len(t, rows, 1)
-			require.Equal(t, c.want, rows[0].Verdict)
+			require.Equal(t, c.want, rows[0].Result)
 			require.Equal(t, c.want == Worse, judge(rows) != nil)
 		})
 	}
@@ -41,9 +41,9 @@ func TestCompare(t *testing.T) {
 func TestFiguresOfOneSideOnlyFail(t *testing.T) {
 	rows := Compare(map[string]Figure{"b": {Value: 1}, "c": {Value: 2}}, Measured{"c": {Value: 2}, "a": {Value: 3}})
 	require.Equal(t, []Row{
-		{Name: "a", Measured: 3, Verdict: New},
-		{Name: "b", Kept: Figure{Value: 1}, Verdict: Missing},
-		{Name: "c", Kept: Figure{Value: 2}, Measured: 2, Verdict: Same},
+		{Name: "a", Measured: 3, Result: New},
+		{Name: "b", Kept: Figure{Value: 1}, Result: Missing},
+		{Name: "c", Kept: Figure{Value: 2}, Measured: 2, Result: Same},
 	}, rows)
 	require.ErrorContains(t, judge(rows), "2 of 3 figures failed, first a is NEW")
 	require.ErrorContains(t, judge(rows), keepCommand)
@@ -81,7 +81,7 @@ func TestKeptFiguresAreOfUse(t *testing.T) {
 		require.Positive(t, f.Tolerance, name)
 		require.LessOrEqual(t, f.Tolerance, useful, name)
 		for _, value := range f.Runs {
-			require.Equal(t, Same, Compare(map[string]Figure{name: f}, Measured{name: {Value: value}})[0].Verdict, name)
+			require.Equal(t, Same, Compare(map[string]Figure{name: f}, Measured{name: {Value: value}})[0].Result, name)
 		}
 	}
 	all := len(kept.Figures)

@@ -27,7 +27,7 @@ const keepCommand = "make bench-gate KEEP=1"
 type Settings struct {
 	// Only these Parts.
 	Only []string
-	// Keep has the figures of so many runs kept; 0 compares one run with those that are kept.
+	// Keep is the number of runs whose figures are kept; 0 compares one run with those that are kept.
 	Keep int
 	// File keeps the figures; the benchmarks write to Folder.
 	File, Folder string
@@ -60,7 +60,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := show(rows, out); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rows, func(r Row) bool { return r.Verdict == Better }) {
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Result == Better }) {
 		result.Say(out, "Some figures are better than what is kept: %s keeps them", keepCommand)
 	}
 	return judge(rows)
@@ -83,7 +83,7 @@ func (s *Settings) read() (*Kept, error) {
 	return k, nil
 }
 
-// keep writes down what so many runs measured.
+// keep writes down the figures of Keep runs.
 func (s *Settings) keep(ctx context.Context, progress io.Writer) error {
 	if !slices.Equal(s.Only, Parts()) {
 		return errors.New("figures of some parts cannot be kept alone: all are of one commit; leave out --only")
