@@ -25,7 +25,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # Go's cache of test results knows all inputs of PURE_PACKAGES: they read nothing but files of the repository and start no
 # program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test starts: all
 # other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
-PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|history|job|metrics|nominate|planner|preempt|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|versions|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|sandbox/(box|node)|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|history|job|metrics|nominate|planner|preempt|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|versions|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|sandbox/(box|node)|session|stats|vcjob)|test/bench/(audit|gate|report|result|trace|live/(limit|load|times|usage))
 RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|paddlejob-controller)|test/sandbox
 
 # They run before the other packages of their kind, so that none runs alone at the end.
@@ -100,6 +100,10 @@ bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page 
 	$(PADDLE_BENCH) session --short --largest 1000 --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
 	$(PADDLE_BENCH) report --out $(QUICK)
+
+.PHONY: bench-gate
+bench-gate: plane $(PADDLE_BENCH) ## Compare what is stable with the figures that test/bench/gate keeps: costs, allocations, writes, processor time; KEEP=1: keep those of five runs
+	$(PADDLE_BENCH) gate $(if $(KEEP),--keep 5)
 
 # Whole are the controller, and of live and the trace what has bars. Of live's many other cases it is a twentieth: every cluster
 # and gang for the scheduler alone, and one case of the two forms that the Job controller makes pods of. Session and placement,

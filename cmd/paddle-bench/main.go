@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live, and makes a report of all; only flags live here.
+// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live, makes a report of all, and compares a slice with figures that are kept; only flags live here.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/gate"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/report"
@@ -31,7 +32,7 @@ import (
 type command func(flags *pflag.FlagSet, args []string) func(context.Context) error
 
 var commands = map[string]command{
-	"placement": placements, "session": sessions, "controller": controllers, "soak": soaks, "trace": traces, "live": lives, "report": reports,
+	"placement": placements, "session": sessions, "controller": controllers, "soak": soaks, "trace": traces, "live": lives, "report": reports, "gate": gates,
 }
 
 // errUsage is wrapped by errors about flags that only show when they are used.
@@ -198,6 +199,20 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
 	return func(ctx context.Context) error {
 		return shown(live.Run(ctx, s, os.Stderr), s.Folder, "live.json")
+	}
+}
+
+// gates compares a slice of the benchmarks with figures that are kept.
+func gates(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := gate.Default()
+	flags.StringSliceVar(&s.Only, "only", s.Only, "parts to run and compare")
+	flags.IntVar(&s.Keep, "keep", 0, "keep the figures of this many runs instead")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for what the benchmarks write")
+	return func(ctx context.Context) error {
+		if err := known(s.Only, gate.Parts()); err != nil {
+			return err
+		}
+		return gate.Run(ctx, s, os.Stdout, os.Stderr)
 	}
 }
 

@@ -31,6 +31,9 @@ func TestExitCodes(t *testing.T) {
 		{"help on traces", []string{"trace", "--help"}, 0},
 		{"an unknown scheduler", []string{"trace", "--schedulers", "none"}, 1},
 		{"a slice of a trace", []string{"trace", "--workers", "0", "--hosts", "16", "--jobs", "20", "--cap", "5m", "--loads", "0.5", "--seeds", "1", "--schedulers", "stock,paddle-bytes", "--out", folder}, 0},
+		{"help on the gate", []string{"gate", "--help"}, 0},
+		{"unknown part of the gate", []string{"gate", "--only", "trace"}, 2},
+		{"keep a part", []string{"gate", "--only", "placement", "--keep", "5"}, 1},
 		{"help on live", []string{"live", "--help"}, 0},
 		{"an unknown form", []string{"live", "--quick", "--forms", "job"}, 1},
 	} {

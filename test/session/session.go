@@ -26,6 +26,8 @@ type Settings struct {
 	Runs int
 	// Short leaves out the cases of speed that look at all nodes, where stock takes a quarter of an hour.
 	Short bool
+	// Alone runs the plugin's cases of speed without stock.
+	Alone bool
 	// Largest leaves out the cases of speed with more nodes than this; 0 leaves out none.
 	Largest int
 	// Pairs of sessions that tell what the plugin costs other jobs.
@@ -93,7 +95,7 @@ func Run(s Settings, progress io.Writer) error {
 			return err
 		},
 		"speed": func() (err error) {
-			r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Largest: s.Largest}, progress)
+			r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Alone: s.Alone, Largest: s.Largest}, progress)
 			return err
 		},
 		"quality": func() (err error) {

@@ -55,7 +55,8 @@ func DefaultJobs() JobSettings {
 	return JobSettings{Jobs: barJobs, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute}
 }
 
-const podsOfJob = 10
+// PodsOfJob are 2 servers and 8 workers.
+const PodsOfJob = 10
 
 func (s *JobSettings) check() error {
 	switch {
@@ -68,7 +69,7 @@ func (s *JobSettings) check() error {
 }
 
 func (s *JobSettings) load(kind string) load.Load {
-	l := load.Load{Form: load.VolcanoJobs, Gangs: s.Jobs, Gang: podsOfJob, NoGPUs: true, RunFor: s.RunFor}
+	l := load.Load{Form: load.VolcanoJobs, Gangs: s.Jobs, Gang: PodsOfJob, NoGPUs: true, RunFor: s.RunFor}
 	switch kind {
 	case KindPaddle:
 		l.Form = load.PaddleJobs
@@ -100,11 +101,13 @@ type JobRound struct {
 	RSS       float64        `json:"controller_rss_mib,omitempty"`
 	Writes    map[string]int `json:"writes,omitempty"`
 	Events    int            `json:"events,omitempty"`
+	// WritesBy is how often each user had written by then, Events included.
+	WritesBy map[string]int `json:"writes_by,omitempty"`
 }
 
-// round runs one round in a new sandbox. All kinds have paddle-scheduler and paddlejob-controller, which has nothing to do for
+// Round runs one round in a new sandbox. All kinds have paddle-scheduler and paddlejob-controller, which has nothing to do for
 // Volcano Jobs. A whole round lasts until every job is Completed, and the controller's writes are counted.
-func (s *JobSettings) round(ctx context.Context, kind string, whole bool, progress io.Writer) (r JobRound, err error) {
+func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progress io.Writer) (r JobRound, err error) {
 	at, err := (&Settings{Folder: s.Folder, Patience: s.Patience}).start(ctx, s.Nodes, progress)
 	if err != nil {
 		return r, err
@@ -133,7 +136,7 @@ func (s *JobSettings) round(ctx context.Context, kind string, whole bool, progre
 	r = JobRound{Kind: kind, Created: time.Since(begin).Seconds()}
 	known := func() int {
 		if kind == KindPaddle {
-			return min(at.history.Addressed, podsOfJob*at.history.Environments)
+			return min(at.history.Addressed, PodsOfJob*at.history.Environments)
 		}
 		return at.history.Addressed
 	}
@@ -158,6 +161,10 @@ func (s *JobSettings) round(ctx context.Context, kind string, whole bool, progre
 		return r, err
 	}
 	calls := at.history.Calls()
+	r.WritesBy = map[string]int{}
+	for user, of := range calls {
+		r.WritesBy[user] = sumOf(written(times.Calls{user: of}))
+	}
 	r.Writes = written(times.Calls{controllerUser: calls[controllerUser]})
 	for what, n := range r.Writes {
 		if strings.HasSuffix(what, " events") {
@@ -175,15 +182,15 @@ func (s *JobSettings) completed(ctx context.Context, at *site) error {
 	var failed, listed error
 	asked := time.Time{}
 	done := 0
-	err := at.until(ctx, "of jobs that are Completed", s.Jobs*podsOfJob, func() int {
+	err := at.until(ctx, "of jobs that are Completed", s.Jobs*PodsOfJob, func() int {
 		if time.Since(asked) < time.Second {
-			return podsOfJob * done
+			return PodsOfJob * done
 		}
 		asked, done = time.Now(), 0
 		list, err := at.Paddle.BatchV1().PaddleJobs(load.Namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			listed = fmt.Errorf("list PaddleJobs: %w", err)
-			return s.Jobs * podsOfJob
+			return s.Jobs * PodsOfJob
 		}
 		for i := range list.Items {
 			switch phase := list.Items[i].Status.Phase; phase {
@@ -191,10 +198,10 @@ func (s *JobSettings) completed(ctx context.Context, at *site) error {
 				done++
 			case v1.Failed:
 				failed = fmt.Errorf("job %s has failed", list.Items[i].Name)
-				return s.Jobs * podsOfJob
+				return s.Jobs * PodsOfJob
 			}
 		}
-		return podsOfJob * done
+		return PodsOfJob * done
 	})
 	return errors.Join(err, listed, failed)
 }
@@ -269,7 +276,7 @@ func RunJobs(ctx context.Context, s JobSettings, progress io.Writer) error {
 	turns := s.turns()
 	for i, kind := range turns {
 		whole := kind == KindPaddle && !slices.Contains(turns[i+1:], KindPaddle)
-		taken, err := s.round(ctx, kind, whole, progress)
+		taken, err := s.Round(ctx, kind, whole, progress)
 		if err != nil {
 			return err
 		}
@@ -284,7 +291,7 @@ func RunJobs(ctx context.Context, s JobSettings, progress io.Writer) error {
 
 func (s *JobSettings) report(rounds []JobRound) *JobReport {
 	r := &JobReport{
-		Jobs: s.Jobs, Pods: s.Jobs * podsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: result.ThisMachine(), RoundsTaken: rounds,
+		Jobs: s.Jobs, Pods: s.Jobs * PodsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: result.ThisMachine(), RoundsTaken: rounds,
 	}
 	taken, rates := map[string][]float64{}, map[string][]float64{}
 	for i := range rounds {

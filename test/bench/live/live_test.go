@@ -95,7 +95,7 @@ func (w testWriter) Write(text []byte) (int, error) {
 func TestRoundOfPaddleJobs(t *testing.T) {
 	live.SkipUnlessAll(t)
 	s := JobSettings{Jobs: 4, Nodes: 4, Rounds: 1, RunFor: 3 * time.Second, Patience: 2 * time.Minute, Folder: t.TempDir()}
-	r, err := s.round(t.Context(), KindPaddle, true, testWriter{t})
+	r, err := s.Round(t.Context(), KindPaddle, true, testWriter{t})
 	require.NoError(t, err)
 	require.Positive(t, r.Created)
 	require.Greater(t, r.Ready, r.Created)
@@ -105,6 +105,6 @@ func TestRoundOfPaddleJobs(t *testing.T) {
 	require.Positive(t, r.Events)
 	require.Equal(t, []int{4, 4}, []int{r.Writes["create jobs"], r.Writes["create configmaps"]})
 	require.GreaterOrEqual(t, r.Writes["update paddlejobs/status"]+r.Writes["patch paddlejobs/status"], 4)
-	require.GreaterOrEqual(t, r.Requests["create pods"], 4*podsOfJob)
+	require.GreaterOrEqual(t, r.Requests["create pods"], 4*PodsOfJob)
 	require.Contains(t, r.Processes, sandbox.Controller)
 }

@@ -41,19 +41,20 @@ func (y *yardstick) sort() float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// reading is one measurement, and what a sort took before and after.
-type reading struct{ ms, bytes, sort float64 }
+// reading is one measurement, by the clock and in processor time, and what a sort took before and after.
+type reading struct{ ms, cpu, bytes, sort float64 }
 
 // measure times work once, and counts the bytes that it allocates. Garbage of before is collected first.
 func measure(work func()) reading {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start, used := time.Now(), result.Processor()
 	work()
 	elapsed := time.Since(start)
+	used = result.Processor() - used
 	runtime.ReadMemStats(&after)
-	return reading{ms: milliseconds(elapsed), bytes: float64(after.TotalAlloc - before.TotalAlloc)}
+	return reading{ms: milliseconds(elapsed), cpu: milliseconds(used), bytes: float64(after.TotalAlloc - before.TotalAlloc)}
 }
 
 // sortsAround are measured before a reading, and as many after it: the machine may be slower at times.
@@ -79,6 +80,14 @@ func medianOf(readings []reading, what func(reading) float64) float64 {
 		values = append(values, what(r))
 	}
 	return stats.Median(values)
+}
+
+func leastOf(readings []reading, what func(reading) float64) float64 {
+	least := what(readings[0])
+	for _, r := range readings {
+		least = min(least, what(r))
+	}
+	return least
 }
 
 // spread runs n pieces of work, one for each processor at a time; what it returns does not depend on their number.

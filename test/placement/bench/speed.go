@@ -3,10 +3,8 @@
 package bench
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
@@ -27,6 +25,10 @@ type Speed struct {
 	// over runs of each with the sorts around it.
 	SortMS float64 `json:"node_sort_ms"`
 	Sorts  float64 `json:"sorts"`
+	// CPUSorts is the least processor time of a run in the least sorts: what a busy machine disturbs least. Bytes are what a run
+	// allocated, the median.
+	CPUSorts float64 `json:"cpu_sorts"`
+	Bytes    float64 `json:"bytes"`
 	// Warm says that a plan of the same request was made on this topology before, so that the index of what fits is there.
 	Warm bool `json:"warm"`
 	Runs int  `json:"runs"`
@@ -182,9 +184,11 @@ func (c job) row(readings []reading, warm bool) Speed {
 	}
 	return Speed{
 		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, Warm: warm, Runs: len(readings),
-		MS:      medianOf(readings, func(r reading) float64 { return r.ms }),
-		LeastMS: slices.MinFunc(readings, func(a, b reading) int { return cmp.Compare(a.ms, b.ms) }).ms,
-		SortMS:  medianOf(readings, func(r reading) float64 { return r.sort }),
-		Sorts:   medianOf(readings, func(r reading) float64 { return r.ms / r.sort }),
+		MS:       medianOf(readings, func(r reading) float64 { return r.ms }),
+		LeastMS:  leastOf(readings, func(r reading) float64 { return r.ms }),
+		SortMS:   medianOf(readings, func(r reading) float64 { return r.sort }),
+		Sorts:    medianOf(readings, func(r reading) float64 { return r.ms / r.sort }),
+		CPUSorts: leastOf(readings, func(r reading) float64 { return r.cpu }) / leastOf(readings, func(r reading) float64 { return r.sort }),
+		Bytes:    medianOf(readings, func(r reading) float64 { return r.bytes }),
 	}
 }

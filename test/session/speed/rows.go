@@ -33,6 +33,8 @@ type Row struct {
 	// Bound pods of both; a row in which one of them did not bind all is no measurement.
 	StockBound  int `json:"stock_bound"`
 	PaddleBound int `json:"paddle_bound"`
+	// PaddleBytes are what the session with the plugin allocated, the median of its runs.
+	PaddleBytes float64 `json:"paddle_bytes"`
 }
 
 // Settings of the measurements.
@@ -44,6 +46,8 @@ type Settings struct {
 	Pairs int
 	// Short measures at the default of --percentage-nodes-to-find only.
 	Short bool
+	// Alone runs the plugin without stock: ratios are then 0.
+	Alone bool
 	// Largest is how many nodes a case may have; 0 means any number.
 	Largest int
 }
@@ -83,13 +87,15 @@ func (s *Settings) cases() []Case {
 func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, error) {
 	row := Row{Nodes: c.Nodes, Pods: c.Pods, Gang: c.Gang, Mode: c.Mode, Percentage: percentage}
 	spent := time.Duration(0)
+	var bytes []float64
 	for i := range max(1, s.Runs) {
 		r, err := c.run(cluster.Paddle(nil), percentage, s.Seed, progress)
 		if err != nil {
 			return row, err
 		}
 		row.PaddleRuns, row.PaddleBound = append(row.PaddleRuns, r.took.Allocate.Seconds()), r.bound
-		if i > 0 && spent > patience {
+		bytes = append(bytes, r.bytes)
+		if s.Alone || i > 0 && spent > patience {
 			continue
 		}
 		if r, err = c.run(cluster.Stock(), percentage, s.Seed, progress); err != nil {
@@ -99,7 +105,7 @@ func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, er
 		row.StockRuns, row.StockBound = append(row.StockRuns, r.took.Allocate.Seconds()), r.bound
 	}
 	row.Stock, row.Paddle = stats.Median(row.StockRuns), stats.Median(row.PaddleRuns)
-	row.Ratio = row.Stock / row.Paddle
+	row.Ratio, row.PaddleBytes = row.Stock/row.Paddle, stats.Median(bytes)
 	return row, nil
 }
 
@@ -107,6 +113,7 @@ func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, er
 type measured struct {
 	took  cluster.Took
 	bound int
+	bytes float64 // allocated
 }
 
 // run starts a scheduler on a fresh cluster and places all jobs in its first session.
@@ -134,12 +141,15 @@ func (c Case) session(scheduler *cluster.Scheduler) (measured, error) {
 	for _, job := range jobs {
 		scheduler.AddJob(job)
 	}
+	var before, after runtime.MemStats
 	runtime.GC()
+	runtime.ReadMemStats(&before)
 	took, err := scheduler.Session()
+	runtime.ReadMemStats(&after)
 	if err != nil {
 		return measured{}, fmt.Errorf("measure a session: %w", err)
 	}
-	r := measured{took: took}
+	r := measured{took: took, bytes: float64(after.TotalAlloc - before.TotalAlloc)}
 	for _, job := range jobs {
 		r.bound += len(scheduler.Bound(job))
 	}
