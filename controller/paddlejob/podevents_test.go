@@ -102,7 +102,7 @@ func TestPodsThatTheServerRefusesAreReported(t *testing.T) {
 	r.look(t, time.Minute, vcbatch.Terminated)
 	ended := r.condition(t, v1.ConditionFailed)
 	require.Equal(t, "PodSecurityViolation", ended.Reason)
-	require.Equal(t, "Volcano gave the job up: "+c.Message, ended.Message, "events are forgotten within an hour")
+	require.Equal(t, "Volcano terminated the job: "+c.Message, ended.Message, "events are forgotten within an hour")
 	r.look(t, time.Minute, vcbatch.Terminated)
 	require.Empty(t, r.listedEvents.values)
 }

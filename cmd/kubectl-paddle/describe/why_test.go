@@ -253,8 +253,8 @@ func TestWhy(t *testing.T) {
 			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",
 			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.",
 		}},
-		"failed, for its pods were refused": {with(job(v1.Failed, is(v1.ConditionFailed, "PodsRefused", "Volcano gave the job up: "+refusedWords)), podsRefused), []string{
-			"resnet has failed.", "Volcano gave the job up: " + refusedWords + ".", "Change the job or have the rule changed that the API server names; then submit the job again.",
+		"failed, for its pods were refused": {with(job(v1.Failed, is(v1.ConditionFailed, "PodsRefused", "Volcano terminated the job: "+refusedWords)), podsRefused), []string{
+			"resnet has failed.", "Volcano terminated the job: " + refusedWords + ".", "Change the job or have the rule changed that the API server names; then submit the job again.",
 		}},
 		"waits, for its pods are refused as the controller knows": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "PodsRefused", refusedWords)), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
 			"resnet has been Pending for 60m: its pods cannot be created.", refusedWords + " (PodsRefused).",

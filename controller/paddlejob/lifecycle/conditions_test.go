@@ -99,7 +99,7 @@ func TestFailedFor(t *testing.T) {
 		},
 		"Volcano gave up": {
 			phase: vcbatch.Terminated, reason: ReasonTerminated,
-			message: "Volcano gave the job up: kubectl describe vcjob -n ml job says why",
+			message: "Volcano terminated the job: kubectl describe vcjob -n ml job says why",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestScheduledCondition(t *testing.T) {
 			message: "3/3 tasks in gang unschedulable",
 		},
 		"not said why": {
-			with: []change{group(vcscheduling.PodGroupInqueue, ""), unplaced}, reason: "WaitingForGang", message: "the gang is not placed yet",
+			with: []change{group(vcscheduling.PodGroupInqueue, ""), unplaced}, reason: "WaitingForGang", message: "the gang waits for nodes: enable the plugin paddle in the scheduler to see why",
 		},
 		"restarting":  {phase: vcbatch.Restarting, with: []change{retriedTimes(1)}, reason: "Restarting", message: "the pods of the failed gang are being deleted"},
 		"not created": {with: []change{func(obs *observed.State) { obs.VolcanoJob = nil }}, reason: "NotCreated"},

@@ -108,11 +108,11 @@ func (p *Plan) nameTaken(obs *observed.State) bool {
 	}
 	if len(obs.Predecessors) > 0 {
 		p.Waiting = &builder.Cause{Reason: ReasonPredecessor,
-			Message: "pods of an earlier job of this name are still there, for example " + obs.Predecessors[0].Name}
+			Message: "the job starts when the pods of an earlier job of this name are deleted, for example " + obs.Predecessors[0].Name}
 		return true
 	}
 	if obs.NameReservedFor > 0 {
-		p.Waiting = &builder.Cause{Reason: ReasonPredecessor, Message: "Volcano is forgetting an earlier job of this name"}
+		p.Waiting = &builder.Cause{Reason: ReasonPredecessor, Message: "Volcano has not yet removed an earlier job of this name from its cache: the job is created after that"}
 		p.requeueAfter(obs.NameReservedFor)
 		return true
 	}

@@ -149,7 +149,7 @@ func cleansPods(policy v1.CleanPodPolicy, outcome v1.Phase) bool {
 // replaceLegacyPods deletes what paddle-operator made for a gang that cannot finish, so that it starts again under Volcano.
 func (p *Plan) replaceLegacyPods(obs *observed.State) {
 	p.Waiting = &builder.Cause{Reason: ReasonTakingOver,
-		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts again under Volcano"}
+		Message: "the pods and Services that paddle-operator created cannot finish and are being deleted; the job then starts again under Volcano"}
 	p.deleteLegacyResources(obs)
 }
 

@@ -92,7 +92,7 @@ func backoffLeft(obs *observed.State) time.Duration {
 }
 
 func backoffLimitCause(limit int32) *builder.Cause {
-	text := fmt.Sprintf("spec.runPolicy.backoffLimit allows for %d", limit)
+	text := fmt.Sprintf("the limit of failures, spec.runPolicy.backoffLimit (%d), is exceeded: correct the program or raise the limit, and submit the job again", limit)
 	return &builder.Cause{Reason: ReasonBackoffLimitExceeded, Message: text}
 }
 

@@ -307,12 +307,12 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	}
 	if obs.Attempt() == observed.AttemptTerminated {
 		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
-			return c.Reason, "Volcano gave the job up: " + c.Message
+			return c.Reason, "Volcano terminated the job: " + c.Message
 		}
 		if obs.PodCreateError != "" {
-			return RefusalReason(obs.PodCreateError), "Volcano gave the job up, because the API server refused a pod: " + obs.PodCreateError
+			return RefusalReason(obs.PodCreateError), "Volcano terminated the job, because the API server refused a pod: " + obs.PodCreateError
 		}
-		return ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
+		return ReasonTerminated, fmt.Sprintf("Volcano terminated the job: kubectl describe vcjob -n %s %s says why",
 			obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
 	}
 	reason, message = failureCause(obs, max(status.RetryCount-1, 0))

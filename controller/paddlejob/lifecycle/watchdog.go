@@ -87,7 +87,7 @@ func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
 	case obs.Succeeded() || attempt == observed.AttemptCompleting:
 		p.Succeeded = true
 	case attempt == observed.AttemptTerminating:
-		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated"}
+		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated: submit the job again"}
 	case attempt == observed.AttemptRestarting && !obs.Ended() && len(obs.Pods) == 0:
 		p.replaceVolcanoJob(obs, lostMessage)
 	default:

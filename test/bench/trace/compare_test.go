@@ -198,7 +198,7 @@ func TestHardSetUpsAskForTheLowestTierThatHoldsAJob(t *testing.T) {
 }
 
 // The set-ups of the plugin have arguments that it takes.
-func TestArgumentsOfOurs(t *testing.T) {
+func TestArgumentsOfThePlugin(t *testing.T) {
 	s := Default()
 	for _, name := range []string{bytesFirst, busiestFirst, bytesUntold, busiestUntold, bytesUnpacked} {
 		var plugins []struct{ Arguments map[string]any }

@@ -163,13 +163,13 @@ func (s *Settings) play(c Case) (*Run, error) {
 	return &Run{Case: c, Result: *result}, nil
 }
 
-// order is what a process that plays one case is told.
+// order is the input of a process that plays one case.
 type order struct {
 	Settings Settings `json:"settings"`
 	Case     Case     `json:"case"`
 }
 
-// One plays the case that it is told on in, and tells the run on out, both as JSON: what Settings.Command does.
+// One plays the case that it reads on in, and writes the run to out, both as JSON: what Settings.Command does.
 func One(in io.Reader, out io.Writer) error {
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {

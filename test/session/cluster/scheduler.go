@@ -50,7 +50,7 @@ func New(setup Setup) (*Scheduler, error) {
 // Close stops the scheduler.
 func (s *Scheduler) Close() { s.cache.Close() }
 
-// Reset takes everything out of the cluster but the queue. The plugin starts anew.
+// Reset takes everything out of the cluster but the queue. The plugin starts again.
 func (s *Scheduler) Reset() {
 	s.cache.Empty()
 	clear(s.groups)

@@ -40,7 +40,7 @@ func setups() []Setup {
 	}
 }
 
-func TestEverySetupBindsAGangWhereItHasRoom(t *testing.T) {
+func TestEverySetupBindsAGangWhereItFits(t *testing.T) {
 	for _, setup := range setups() {
 		t.Run(setup.configuration(), func(t *testing.T) {
 			fleet := small.Fleet()

@@ -130,7 +130,7 @@ func TestAJobAlone(t *testing.T) {
 }
 
 // The first does 5 of its 10 steps of 1 s, then shares the NIC until the second has done its 4 steps of 2 s, and has 1 step left.
-func TestWhoeverComesAndGoesChangesTheOthersPace(t *testing.T) {
+func TestJobsThatStartAndEndChangeThePaceOfOthers(t *testing.T) {
 	n := small()
 	e := NewEngine(n, 0, 1, 10)
 	e.Start(0, pair(n, 0, 0, 1, 1), 10)
