@@ -166,15 +166,16 @@ func controlPlane(ctx context.Context, folder string, progress io.Writer, add ad
 			add(float64(n)/pods, counted, "API writes of the scheduler for a pod")
 		}
 	}
-	add(sum(round.WritesBy)/pods, counted, "API writes of everybody for a pod")
+	add(sum(round.WritesBy)/pods, counted, "API writes of all clients for a pod")
 	add(sum(round.Writes)/jobs, counted, "API writes of the controller for a PaddleJob, Events apart")
 	add(float64(round.Events)/jobs, counted, "Events of the controller for a PaddleJob")
+	server := round.Processes[sandbox.APIServer].CPU
 	for _, name := range []string{sandbox.Scheduler, sandbox.Controller} {
 		process, ok := round.Processes[name]
-		if !ok {
-			return fmt.Errorf("the sandbox does not know what its %s has used", name)
+		if !ok || server <= 0 {
+			return fmt.Errorf("the sandbox does not know what its %s and API server have used", name)
 		}
-		add(1000*process.CPU/pods, timed, "processor seconds of the %s for 1,000 pods", name)
+		add(process.CPU/server, timed, "processor time of the %s by that of the API server", name)
 	}
 	return nil
 }
