@@ -30,12 +30,10 @@ var (
 type unit struct {
 	size     float64
 	decimals int
-	sign     string
 }
 
 var units = map[string]unit{
-	"gang_slowdown_mean": {1, 2, ""}, "gang_slowdown_p95": {1, 2, ""}, "gang_jct_mean_s": {1, 0, ""}, "gang_wait_mean_s": {1, 0, ""},
-	"gpu_computing": {0.01, 0, " %"}, "crossing_bytes": {1e12, 0, ""},
+	"gang_slowdown_mean": {1, 2}, "gang_slowdown_p95": {1, 2}, "gang_jct_mean_s": {1, 0}, "gang_wait_mean_s": {1, 0}, "crossing_bytes": {1e12, 0},
 }
 
 // kept is what a table needs of a kept result.
@@ -65,7 +63,7 @@ func (k *kept) cell(scheduler, field string) (string, error) {
 		}
 		return whole
 	}
-	median := text(stats.Median(values)) + in.sign
+	median := text(stats.Median(values))
 	if len(values) == 1 {
 		return median, nil
 	}
