@@ -63,10 +63,17 @@ func (p *plane) submit(t *testing.T, all []job) {
 	require.NoError(t, group.Wait())
 }
 
-// settled returns an error with the gangs that are neither bound nor have a reason why they wait. Transient reasons do not count.
+// settled returns an error with the gangs that are neither bound nor have a reason why they wait, and with their pods that have no
+// condition yet, which Volcano writes after that of the PodGroup. Transient reasons do not count.
 func (r *recorder) settled(all []job) error {
 	byJob := r.byJob()
 	var errs []error
+	silent := map[string]string{}
+	for _, pod := range r.pods {
+		if pod.node == "" && pod.refused == "" {
+			silent[pod.gang] = max(silent[pod.gang], pod.name)
+		}
+	}
 	for _, j := range all {
 		g := byJob[j.name]
 		switch {
@@ -77,6 +84,8 @@ func (r *recorder) settled(all []job) error {
 			errs = append(errs, fmt.Errorf("%s of kind %s is partly bound: %d of %d", g, j.kind.name, len(g.bindings), g.members))
 		case !j.kind.others && !g.saysWhy():
 			errs = append(errs, fmt.Errorf("%s of kind %s waits and does not say why: its condition is %v %q", g, j.kind.name, g.placed, g.why))
+		case !j.kind.others && silent[g.name] != "":
+			errs = append(errs, fmt.Errorf("%s of kind %s waits, and its pod %s has no condition", g, j.kind.name, silent[g.name]))
 		}
 	}
 	return few(errs)
