@@ -149,8 +149,8 @@ func nowhere(r *v1.ResourceSpec) *v1.ResourceSpec {
 	return r
 }
 
-// scenario is the course of one job to its end. A driver drives it from outside by observed state and never by time, so that a fault
-// cannot change it.
+// scenario is a job, and the steps that the test takes until the job has ended. Each step waits for observed state and never for
+// time, so that a fault does not change the steps.
 type scenario struct {
 	name  string
 	job   v1.PaddleJobSpec

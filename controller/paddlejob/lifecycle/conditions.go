@@ -333,7 +333,7 @@ func pendingReason(obs *observed.State, now time.Time) (reason, message string) 
 		return ReasonWaitingForPods, fmt.Sprintf(
 			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, obs.Job.Namespace, obs.Job.Name)
 	}
-	return ReasonWaitingForGang, cmp.Or(unschedulable(obs.PodGroup), "the gang waits for nodes: enable the plugin paddle in the scheduler to see why")
+	return ReasonWaitingForGang, cmp.Or(unschedulable(obs.PodGroup), "the gang waits for nodes, and the scheduler has given no reason: if this stays, enable its plugin paddle")
 }
 
 // conditionPaddleScheduled is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it

@@ -156,7 +156,7 @@ func TestScheduledCondition(t *testing.T) {
 			message: "3/3 tasks in gang unschedulable",
 		},
 		"not said why": {
-			with: []change{group(vcscheduling.PodGroupInqueue, ""), unplaced}, reason: "WaitingForGang", message: "the gang waits for nodes: enable the plugin paddle in the scheduler to see why",
+			with: []change{group(vcscheduling.PodGroupInqueue, ""), unplaced}, reason: "WaitingForGang", message: "the gang waits for nodes, and the scheduler has given no reason: if this stays, enable its plugin paddle",
 		},
 		"restarting":  {phase: vcbatch.Restarting, with: []change{retriedTimes(1)}, reason: "Restarting", message: "the pods of the failed gang are being deleted"},
 		"not created": {with: []change{func(obs *observed.State) { obs.VolcanoJob = nil }}, reason: "NotCreated"},
