@@ -45,7 +45,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	require.NoError(t, err)
 
-	b := &binder{places: make(chan struct{}, atOnce)}
+	b := &binder{client: client, places: make(chan struct{}, atOnce), sent: make(chan struct{}, 1)}
 	var all sync.WaitGroup
 	refused := make(chan map[api.TaskID]string, pods)
 	for i := range pods {
@@ -58,7 +58,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if why := b.Bind(client, []*api.TaskInfo{task}); len(why) > 0 {
+			if why := b.Bind(nil, []*api.TaskInfo{task}); len(why) > 0 {
 				refused <- why
 			}
 		}()

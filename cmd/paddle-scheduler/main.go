@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command paddle-scheduler is Volcano's scheduler, with its flags, with the plugin paddle registered, which does nothing until
-// volcano-scheduler.conf names it. With --check-config FILE, it checks such a configuration, and runs no scheduler.
+// volcano-scheduler.conf names it. Its scheduling cycles begin when something has changed (cycle.go), and it binds a limited number of pods at
+// a time (binder.go). With --check-config FILE, it checks such a configuration, and runs no scheduler.
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,24 +13,17 @@ import (
 
 	"github.com/spf13/pflag"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes"
-	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	cliflag "k8s.io/component-base/cli/flag"
 	componentbaseoptions "k8s.io/component-base/config/options"
 	"k8s.io/klog/v2"
-	"volcano.sh/volcano/cmd/scheduler/app"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
-	"volcano.sh/volcano/pkg/kube"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
-	"volcano.sh/volcano/pkg/scheduler/api"
-	"volcano.sh/volcano/pkg/scheduler/cache"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	_ "volcano.sh/volcano/pkg/scheduler/plugins"
 	_ "volcano.sh/volcano/pkg/scheduler/util/assert"
 	vcutil "volcano.sh/volcano/pkg/util"
 	"volcano.sh/volcano/pkg/version"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/versions"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config/lint"
 )
@@ -57,47 +50,13 @@ func main() {
 	if flags.Changed("check-config") {
 		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
 	}
-	if *bindings > 0 {
-		cache.RegisterBindMethod(&binder{places: make(chan struct{}, *bindings)})
-	}
 	klog.StartFlushDaemon(*logFlush)
-	err := run(opts)
+	err := run(opts, *bindings)
 	klog.Flush()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-}
-
-func run(opts *options.ServerOption) error {
-	if err := opts.CheckOptionOrDie(); err != nil {
-		return err
-	}
-	if opts.CaCertFile != "" && opts.CertFile != "" && opts.KeyFile != "" {
-		if err := opts.ParseCAFiles(nil); err != nil {
-			return fmt.Errorf("parse the files of --ca-cert-file, --tls-cert-file and --tls-private-key-file: %w", err)
-		}
-	}
-	go logVersions(context.Background(), opts) // an API server that does not answer delays nothing
-	if opts.LeaderElection.LeaderElect {
-		return runElected(opts)
-	}
-	return app.Run(opts) // returns only errors
-}
-
-// logVersions logs the versions of Kubernetes and of Volcano's other programs, and a warning for each that is not supported.
-func logVersions(ctx context.Context, opts *options.ServerOption) {
-	var client *kubernetes.Clientset
-	config, err := kube.BuildConfig(opts.KubeClientOptions)
-	if err == nil {
-		client, err = kubernetes.NewForConfig(config)
-	}
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "The versions of the cluster could not be read")
-		return
-	}
-	versions.LogKubernetes(ctx, client.Discovery())
-	versions.LogVolcano(ctx, client)
 }
 
 // check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the
@@ -125,18 +84,4 @@ func lintFile(file, pluginsDir string) (lint.Result, error) {
 		return lint.Result{}, fmt.Errorf("read the configuration: %w", err)
 	}
 	return lint.Check(text), nil
-}
-
-// defaultBindings is the number of bindings that are sent at a time. More do not make an API server faster.
-const defaultBindings = 64
-
-// binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
-// thousand pods, and of other clients, are then answered after seconds or with "too many requests".
-type binder struct{ places chan struct{} }
-
-// Bind implements cache.Binder.
-func (b *binder) Bind(client kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
-	b.places <- struct{}{}
-	defer func() { <-b.places }()
-	return cache.NewDefaultBinder(client, nil).Bind(client, tasks)
 }

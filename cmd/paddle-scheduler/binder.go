@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/cache"
+)
+
+// defaultBindings is the number of bindings that are sent at a time. More do not make an API server faster.
+const defaultBindings = 64
+
+// binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
+// thousand pods, and of other clients, are then answered after seconds or with "too many requests".
+type binder struct {
+	client  kubernetes.Interface
+	places  chan struct{} // nil without a limit
+	waiting atomic.Int32
+	// sent has an element after the last binding that waited has been sent.
+	sent chan struct{}
+}
+
+// newBinder returns a binder that sends atOnce bindings at a time, all if that is 0. Its client has a connection of its own, on which no
+// binding waits for what the informers read, and encodes pods as protobuf.
+func newBinder(config *rest.Config, atOnce int) (*binder, error) {
+	own := rest.CopyConfig(config)
+	own.ContentType = runtime.ContentTypeProtobuf
+	own.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	client, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make the client that binds pods: %w", err)
+	}
+	b := &binder{client: client, sent: make(chan struct{}, 1)}
+	if atOnce > 0 {
+		b.places = make(chan struct{}, atOnce)
+	}
+	return b, nil
+}
+
+// Bind implements cache.Binder.
+func (b *binder) Bind(_ kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
+	if b.places != nil {
+		b.waiting.Add(1)
+		b.places <- struct{}{}
+		b.sentOne()
+		defer func() { <-b.places }()
+	}
+	return cache.NewDefaultBinder(b.client, nil).Bind(b.client, tasks)
+}
+
+// sentOne counts a binding that waits no longer.
+func (b *binder) sentOne() {
+	if b.waiting.Add(-1) == 0 {
+		select {
+		case b.sent <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// untilSent returns when no binding waits, or the context ends.
+func (b *binder) untilSent(ctx context.Context) {
+	for b.waiting.Load() > 0 {
+		select {
+		case <-b.sent:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

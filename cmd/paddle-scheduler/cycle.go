@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
+	"volcano.sh/volcano/cmd/scheduler/app/options"
+	"volcano.sh/volcano/pkg/scheduler"
+	schedulercache "volcano.sh/volcano/pkg/scheduler/cache"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+	"volcano.sh/volcano/pkg/scheduler/metrics"
+)
+
+// cycles runs scheduling cycles. A cycle is one of Volcano's sessions with the actions of volcano-scheduler.conf. Volcano's own
+// scheduler waits for --schedule-period after each cycle. Here, that is the longest wait: a cycle begins earlier where pods, PodGroups
+// or nodes have changed, and later where it could only add to the bindings that wait.
+type cycles struct {
+	cache  schedulercache.Cache
+	binder *binder
+	period time.Duration
+	file   string // of --scheduler-conf
+
+	// changed has an element where something has changed that a cycle may act upon.
+	changed chan struct{}
+	// text is the configuration that was parsed last, and failure why it could not be used.
+	text, failure string
+	actions       []framework.Action
+	tiers         []conf.Tier
+	arguments     []conf.Configuration
+}
+
+const (
+	// settle is for how long nothing changes before a cycle begins early: the pods of a gang are created one after the other.
+	settle = 100 * time.Millisecond
+	// maxDelay is for how long bindings that wait hold a cycle back.
+	maxDelay = 5 * time.Second
+)
+
+// newCycles returns an error for an invalid configuration if there is no other that could be used.
+func newCycles(of schedulercache.Cache, b *binder, opts *options.ServerOption) (*cycles, error) {
+	c := &cycles{cache: of, binder: b, period: opts.SchedulePeriod, file: opts.SchedulerConf, changed: make(chan struct{}, 1)}
+	if !opts.DisableDefaultSchedulerConfig {
+		if err := c.parse(scheduler.DefaultSchedulerConf); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.load(); err != nil && opts.DisableDefaultSchedulerConfig {
+		return nil, err
+	}
+	return c, nil
+}
+
+// load reads the configuration again. One that is invalid is logged once, and the last one that was valid stays.
+func (c *cycles) load() error {
+	if c.file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(c.file)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read --scheduler-conf: %w", err)
+	case string(text) == c.text:
+		return nil
+	default:
+		err = c.parse(string(text))
+		c.text = string(text)
+	}
+	failure := ""
+	if err != nil {
+		failure = err.Error()
+	}
+	if failure != c.failure {
+		if c.failure = failure; err != nil {
+			klog.ErrorS(err, "The configuration is not used, the last one stays", "file", c.file)
+		}
+	}
+	return err
+}
+
+func (c *cycles) parse(text string) error {
+	actions, tiers, arguments, metricsConf, err := scheduler.UnmarshalSchedulerConf(strings.TrimSpace(text))
+	if err != nil {
+		return fmt.Errorf("parse the scheduler's configuration: %w", err)
+	}
+	c.actions, c.tiers, c.arguments = actions, tiers, arguments
+	c.cache.SetMetricsConf(metricsConf)
+	return nil
+}
+
+// run runs cycles until the context ends.
+func (c *cycles) run(ctx context.Context, schedulerNames []string) error {
+	if err := c.watch(ctx, schedulerNames); err != nil {
+		return err
+	}
+	c.cache.Run(ctx.Done())
+	for ctx.Err() == nil {
+		_ = c.load() // load has logged the error
+		begin := time.Now()
+		c.cycle(begin)
+		c.wait(ctx, time.Since(begin))
+	}
+	return nil
+}
+
+func (c *cycles) cycle(begin time.Time) {
+	conf.EnabledActionMap = map[string]bool{}
+	for _, action := range c.actions {
+		conf.EnabledActionMap[action.Name()] = true
+	}
+	ssn := framework.OpenSession(c.cache, c.tiers, c.arguments)
+	for _, action := range c.actions {
+		start := time.Now()
+		action.Execute(ssn)
+		metrics.UpdateActionDuration(action.Name(), metrics.Duration(start))
+	}
+	framework.CloseSession(ssn)
+	metrics.UpdateE2eDuration(metrics.Duration(begin))
+}
+
+// wait returns when the next cycle shall begin, the last of which took so long. Cycles take at most half of the time.
+func (c *cycles) wait(ctx context.Context, took time.Duration) {
+	latest := time.Now().Add(c.period)
+	sleep(ctx, min(took, c.period), nil)
+	pause := c.period
+	for !sleep(ctx, min(pause, time.Until(latest)), c.changed) && ctx.Err() == nil {
+		pause = settle
+	}
+	// What the next cycle places is bound after all bindings that wait.
+	delay, cancel := context.WithTimeout(ctx, maxDelay)
+	defer cancel()
+	c.binder.untilSent(delay)
+}
+
+// sleep waits for a duration, or until there is a signal or the context ends; then it returns false.
+func sleep(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-signal:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// watch has each change signaled after which a cycle may place pods that the last one could not. A change that it overlooks, such as
+// one of a queue, is found by the next cycle.
+func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
+	names := map[string]bool{}
+	for _, name := range schedulerNames {
+		names[name] = true
+	}
+	core := c.cache.SharedInformerFactory().Core().V1()
+	volcano := vcinformers.NewSharedInformerFactory(c.cache.VCClient(), 0)
+	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandlerFuncs{
+		core.Pods().Informer(): {
+			AddFunc:    func(obj any) { c.signal(toSchedule(obj, names)) },
+			UpdateFunc: func(before, now any) { c.signal(!toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now)) },
+			DeleteFunc: func(any) { c.signal(true) },
+		},
+		core.Nodes().Informer(): {
+			AddFunc:    func(any) { c.signal(true) },
+			UpdateFunc: func(before, now any) { c.signal(nodeChanged(before.(*corev1.Node), now.(*corev1.Node))) },
+			DeleteFunc: func(any) { c.signal(true) },
+		},
+		volcano.Scheduling().V1beta1().PodGroups().Informer(): {
+			AddFunc: func(any) { c.signal(true) },
+			UpdateFunc: func(before, now any) {
+				c.signal(!equality.Semantic.DeepEqual(before.(*schedulingv1beta1.PodGroup).Spec, now.(*schedulingv1beta1.PodGroup).Spec))
+			},
+		},
+	} {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return fmt.Errorf("watch for changes: %w", err)
+		}
+	}
+	volcano.Start(ctx.Done())
+	return nil
+}
+
+// signal has a cycle begin early if there is a change.
+func (c *cycles) signal(changed bool) {
+	if changed {
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// toSchedule reports whether a pod can be bound by a scheduler of these names.
+func toSchedule(obj any, names map[string]bool) bool {
+	pod := obj.(*corev1.Pod)
+	return pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0 && names[pod.Spec.SchedulerName]
+}
+
+// ended reports whether a pod uses its node no longer.
+func ended(obj any) bool {
+	phase := obj.(*corev1.Pod).Status.Phase
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+}
+
+// nodeChanged reports whether other pods may be feasible on a node than before.
+func nodeChanged(before, now *corev1.Node) bool {
+	return !equality.Semantic.DeepEqual(before.Spec, now.Spec) || !equality.Semantic.DeepEqual(before.Labels, now.Labels) ||
+		!equality.Semantic.DeepEqual(before.Status.Allocatable, now.Status.Allocatable) || isReady(before) != isReady(now)
+}
+
+func isReady(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
