@@ -22,8 +22,8 @@ type Prompt struct {
 	Gang      int    `json:"gang"`
 	// Pending pods wait all the time.
 	Pending int `json:"pending_pods"`
-	// Waits are in seconds, until the last pod of a gang is bound; Sessions sums them up in sessions, of which one begins each
-	// Session seconds.
+	// Waits are in seconds, until the last pod of a gang is bound; Sessions sums them up in sessions, of which one began each Session
+	// seconds on average.
 	Session  float64    `json:"session_s"`
 	Sessions times.Wait `json:"wait_sessions"`
 	Waits    []float64  `json:"waits"`
@@ -34,7 +34,7 @@ const (
 	promptRack = "rack-0"
 	promptGang = 16
 	promptWait = 12
-	// period is the schedulers' own, from the end of a session to the beginning of the next.
+	// period is how long a scheduler waits for the next session at most.
 	period = time.Second
 )
 
@@ -70,6 +70,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	if err != nil {
 		return Prompt{}, err
 	}
+	begin := time.Now()
 	waits, err := p.takeOver(ctx, l, samples)
 	if err != nil {
 		return Prompt{}, err
@@ -80,7 +81,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	}
 	result = Prompt{
 		Scheduler: who, Nodes: nodes, Gang: promptGang, Pending: promptWait * promptGang, Waits: waits,
-		Session: period.Seconds() + (after.seconds-before.seconds)/max(1, after.count-before.count),
+		Session: time.Since(begin).Seconds() / max(1, after-before),
 	}
 	wait := times.WaitOf(waits)
 	result.Sessions = times.Wait{P50: wait.P50 / result.Session, P99: wait.P99 / result.Session, Max: wait.Max / result.Session}
@@ -145,16 +146,10 @@ func (at *site) gpus(rack string) (sum int) {
 	return sum
 }
 
-// held are sessions so far, and how long they were together.
-type held struct{ count, seconds float64 }
-
-func (at *site) sessions(ctx context.Context, component string) (held, error) {
+// sessions returns how many a scheduler has had.
+func (at *site) sessions(ctx context.Context, component string) (float64, error) {
 	values, err := at.Metrics(ctx, component)
-	if err != nil {
-		return held{}, err
-	}
-	const name = "volcano_e2e_scheduling_latency_milliseconds"
-	return held{count: values[name+"_count"], seconds: values[name+"_sum"] / 1000}, nil
+	return values["volcano_e2e_scheduling_latency_milliseconds_count"], err
 }
 
 func pause(ctx context.Context, d time.Duration) error {

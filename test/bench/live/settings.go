@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -71,8 +72,10 @@ func (s *Settings) check() error {
 	if s.Patience < time.Second {
 		return fmt.Errorf("patience is %s: give a turn at least a second", s.Patience)
 	}
-	if slices.Contains(s.Schedulers, Limit) && !slices.Contains(s.Schedulers, Paddle) {
-		return fmt.Errorf("the limit makes the bindings of %s again: add %[1]s to the schedulers", Paddle)
+	for _, limit := range []string{Limit, ReadingLimit} {
+		if slices.Contains(s.Schedulers, limit) && !slices.Contains(s.Schedulers, Paddle) {
+			return fmt.Errorf("%s makes the bindings of %s again: add %[2]s to the schedulers", limit, Paddle)
+		}
 	}
 	_, err := s.cases()
 	return err
@@ -133,8 +136,12 @@ type Case struct {
 	// Asked is what it was scaled from.
 	Asked string `json:"asked"`
 
-	// Rates are the medians of the pods bound per second, by scheduler.
-	Rates map[string]float64 `json:"median_pods_s"`
+	// Rates are the medians of the pods bound per second, by scheduler; Processor those of the processor seconds that it and the API server
+	// used for 1,000 pods.
+	Rates     map[string]float64 `json:"median_pods_s"`
+	Processor map[string]Spread  `json:"processor_s_per_1000_pods"`
+	// Ratios are Paddle's rate by another's of the same round.
+	Ratios map[string]Spread `json:"paddle_by"`
 
 	Turns []Turn `json:"rounds"`
 }
@@ -148,15 +155,39 @@ func (c Case) load(who string, series int) load.Load {
 	return load.Load{Form: c.Form, Gangs: c.Gangs, Gang: c.Gang, Scheduler: binders[who].pods, Series: series}
 }
 
+// Spread is a median with the least and the greatest.
+type Spread struct {
+	Median float64 `json:"median"`
+	Least  float64 `json:"least"`
+	Most   float64 `json:"most"`
+}
+
+func spread(all []float64) Spread {
+	return Spread{Median: stats.Median(all), Least: slices.Min(all), Most: slices.Max(all)}
+}
+
 // sum fills in what the turns come to.
 func (c *Case) sum() {
-	rates := map[string][]float64{}
+	rates, processor, ratios, paddle := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}, map[int]float64{}
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		rates[t.Scheduler] = append(rates[t.Scheduler], t.Bound)
+		used := t.Processes[binders[t.Scheduler].process()].CPU + t.Processes[sandbox.APIServer].CPU
+		processor[t.Scheduler] = append(processor[t.Scheduler], 1000*used/float64(c.Pods))
+		if t.Scheduler == Paddle {
+			paddle[t.Round] = t.Bound
+		}
 	}
-	c.Rates = map[string]float64{}
+	for i := range c.Turns {
+		if t := &c.Turns[i]; t.Scheduler != Paddle && t.Bound > 0 && paddle[t.Round] > 0 {
+			ratios[t.Scheduler] = append(ratios[t.Scheduler], paddle[t.Round]/t.Bound)
+		}
+	}
+	c.Rates, c.Processor, c.Ratios = map[string]float64{}, map[string]Spread{}, map[string]Spread{}
 	for who, all := range rates {
-		c.Rates[who] = stats.Median(all)
+		c.Rates[who], c.Processor[who] = stats.Median(all), spread(processor[who])
+	}
+	for who, all := range ratios {
+		c.Ratios[who] = spread(all)
 	}
 }

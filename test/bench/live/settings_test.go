@@ -16,7 +16,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		`unknown form "job"`:                     func(s *Settings) { s.Forms = []string{"job"} },
 		"no form is given":                       func(s *Settings) { s.Forms = nil },
 		`unknown scheduler "mine"`:               func(s *Settings) { s.Schedulers = []string{"mine"} },
-		"the limit makes the bindings of paddle": func(s *Settings) { s.Schedulers = []string{Stock, Limit} },
+		"limit makes the bindings of paddle":     func(s *Settings) { s.Schedulers = []string{Stock, Limit} },
+		"watches makes the bindings of paddle":   func(s *Settings) { s.Schedulers = []string{ReadingLimit} },
 		`gangs "20": want a number of gangs`:     func(s *Settings) { s.Gangs = []string{"20"} },
 		`gangs "0x20": want a number`:            func(s *Settings) { s.Gangs = []string{"0x20"} },
 		`gangs "2x2x2": want a number of`:        func(s *Settings) { s.Gangs = []string{"2x2x2"} },
@@ -55,11 +56,11 @@ func TestOrder(t *testing.T) {
 		round      int
 		want       []string
 	}{
-		{Schedulers(), load.PodGroups, 0, []string{Stock, Paddle, Limit, KubeScheduler}},
-		{Schedulers(), load.PodGroups, 1, []string{Paddle, Limit, KubeScheduler, Stock}},
-		{Schedulers(), load.PodGroups, 5, []string{KubeScheduler, Stock, Paddle, Limit}},
-		{Schedulers(), load.VolcanoJobs, 0, []string{Stock, Paddle}},
-		{Schedulers(), load.PaddleJobs, 1, []string{Paddle, Stock}},
+		{Schedulers(), load.PodGroups, 0, []string{Stock, Tuned, Paddle, Limit, ReadingLimit, KubeScheduler}},
+		{Schedulers(), load.PodGroups, 1, []string{Tuned, Paddle, Limit, ReadingLimit, KubeScheduler, Stock}},
+		{Schedulers(), load.PodGroups, 7, []string{KubeScheduler, Stock, Tuned, Paddle, Limit, ReadingLimit}},
+		{Schedulers(), load.VolcanoJobs, 0, []string{Stock, Tuned, Paddle}},
+		{Schedulers(), load.PaddleJobs, 1, []string{Tuned, Paddle, Stock}},
 		{[]string{Paddle, Limit}, load.PodGroups, 1, []string{Paddle, Limit}},
 		{[]string{KubeScheduler}, load.VolcanoJobs, 0, nil},
 	} {

@@ -65,8 +65,13 @@ func lived(r *live.Report) *Section {
 	}
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		if paddle, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; paddle > 0 && stock > 0 {
-			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, paddle/stock)
+		for _, who := range slices.Sorted(maps.Keys(c.Ratios)) {
+			by := c.Ratios[who]
+			s.figure(fmt.Sprintf("pods bound by those of %s in the same round, %s", who, c), "×", true, by.Least, by.Median, by.Most)
+		}
+		for _, who := range slices.Sorted(maps.Keys(c.Processor)) {
+			used := c.Processor[who]
+			s.figure(fmt.Sprintf("processor time of %s and the API server for 1,000 pods, %s", who, c), "s", false, used.Least, used.Median, used.Most)
 		}
 	}
 	s.used(r)

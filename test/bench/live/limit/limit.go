@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limit makes the bindings of a scheduler again, by a client that does nothing else. A scheduler that binds each pod by a
-// separate request cannot be faster.
+// Package limit makes the bindings of a scheduler again, by a client that does nothing else, or that also reads what any scheduler must.
+// A scheduler that binds each pod by a separate request cannot be faster.
 package limit
 
 import (
@@ -13,7 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 )
 
 // Bindings returns the bindings among writes, in their order. Their audit events have the request bodies.
@@ -68,4 +74,27 @@ func Bind(ctx context.Context, pods corev1client.PodInterface, bindings []*corev
 		})
 	}
 	return group.Wait()
+}
+
+// Watch lists nodes, pods and PodGroups, and returns when all have been decoded. It goes on to decode what changes until the context ends.
+func Watch(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client that watches: %w", err)
+	}
+	volcano, err := vcclient.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client that watches: %w", err)
+	}
+	core, groups := informers.NewSharedInformerFactory(client, 0), vcinformers.NewSharedInformerFactory(volcano, 0)
+	read := []cache.InformerSynced{
+		core.Core().V1().Nodes().Informer().HasSynced, core.Core().V1().Pods().Informer().HasSynced,
+		groups.Scheduling().V1beta1().PodGroups().Informer().HasSynced,
+	}
+	core.Start(ctx.Done())
+	groups.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), read...) {
+		return fmt.Errorf("read the cluster: %w", ctx.Err())
+	}
+	return nil
 }
