@@ -4,7 +4,6 @@
 package status
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -23,9 +23,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// minWriteInterval is the least number of sessions, which are seconds as a rule, between two writes of a condition that
-// differ in the message only. Amounts change each second.
-const minWriteInterval = 10
+// minWriteInterval is the least time between two writes of a condition that differ in the message only. Amounts change in each session.
+const minWriteInterval = 10 * time.Second
 
 // conditionType is the type of the plugin's condition. No other program writes it.
 const conditionType scheduling.PodGroupConditionType = report.Condition
@@ -35,19 +34,20 @@ const conditionType scheduling.PodGroupConditionType = report.Condition
 type Writer struct {
 	// Recorder sends the events. If it is nil, the first event makes one.
 	Recorder record.EventRecorder
-	session  int
+	clock    clock.PassiveClock
+	session  time.Time
 	jobs     map[types.UID]*jobStatus // of this session, by PodGroup
 	last     map[types.UID]*jobStatus // of the last one
 }
 
 // NewWriter returns a Writer that has written nothing.
 func NewWriter() *Writer {
-	return &Writer{jobs: map[types.UID]*jobStatus{}, last: map[types.UID]*jobStatus{}}
+	return &Writer{clock: clock.RealClock{}, jobs: map[types.UID]*jobStatus{}, last: map[types.UID]*jobStatus{}}
 }
 
 // StartSession starts a session.
 func (w *Writer) StartSession() {
-	w.session++
+	w.session = w.clock.Now()
 	w.last, w.jobs = w.jobs, map[types.UID]*jobStatus{}
 }
 
@@ -115,7 +115,7 @@ func (w *Writer) allowWrite(group *api.PodGroup, now scheduling.PodGroupConditio
 	had, _ := Condition(group)
 	job := w.of(group)
 	sameReason := had.Status == now.Status && had.Reason == now.Reason
-	if sameReason && (had.Message == now.Message || !moved && w.session-job.written < minWriteInterval) {
+	if sameReason && (had.Message == now.Message || !moved && w.session.Sub(job.written) < minWriteInterval) {
 		return false
 	}
 	job.written = w.session
@@ -152,7 +152,7 @@ const (
 
 type jobStatus struct {
 	reason  report.Reason // of the last event, empty if there was none
-	written int           // session that wrote the condition
+	written time.Time     // begin of the session that wrote the condition
 	invalid string        // annotations about which there was an event
 }
 
@@ -163,7 +163,7 @@ func (w *Writer) of(group *api.PodGroup) *jobStatus {
 		return job
 	}
 	if job, ok = w.last[group.UID]; !ok {
-		job = &jobStatus{written: math.MinInt32}
+		job = &jobStatus{}
 		if had, _ := Condition(group); had.Status == corev1.ConditionFalse && !report.Reason(had.Reason).Transient() {
 			job.reason = report.Reason(had.Reason)
 		}

@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
@@ -95,20 +97,21 @@ func TestAllowInvalid(t *testing.T) {
 
 func TestAllowWrite(t *testing.T) {
 	w := NewWriter()
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	w.clock = clock
 	a, b := waitingFor(report.InsufficientResources, "a"), waitingFor(report.InsufficientResources, "b")
 	w.StartSession()
 	require.True(t, w.allowWrite(groupWith(none), a, false))
 	require.False(t, w.allowWrite(groupWith(a), a, false))
-	for range minWriteInterval - 1 {
+	for range 9 {
+		clock.SetTime(clock.Now().Add(minWriteInterval / 10))
 		w.StartSession()
 		require.False(t, w.allowWrite(groupWith(a), b, false), "the reason is the same")
 	}
 	require.True(t, w.allowWrite(groupWith(a), b, true), "pods were placed")
 	require.True(t, w.allowWrite(groupWith(a), waitingFor(report.QueueCapacity, "b"), false), "the reason is another")
-	for range minWriteInterval {
-		w.StartSession()
-		w.of(groupWith(none))
-	}
+	clock.SetTime(clock.Now().Add(minWriteInterval))
+	w.StartSession()
 	require.True(t, w.allowWrite(groupWith(waitingFor(report.QueueCapacity, "b")), waitingFor(report.QueueCapacity, "c"), false))
 }
 
