@@ -76,7 +76,7 @@ type Controller struct {
 	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and uid and the kind of write.
 	revertedWrites memory[revertedWrite]
 	// sentCommands are the latest commands that end or stop a Volcano Job, by the PaddleJob's key and the action: Volcano may execute
-	// one when there is another Job of the name already.
+	// one when there is another Job of the name already, or another attempt.
 	sentCommands memory[volcano.SentCommand]
 	// commandSent is since when Volcano has a command, by its name.
 	commandSent firstSeen

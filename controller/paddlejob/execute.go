@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -244,7 +245,11 @@ func (c *Controller) issueCommand(ctx context.Context, obs *observed.State, a li
 		return nil // it is processing it
 	}
 	c.commandSent.forget(a.Command.Name)
-	c.sentCommands.put(keyOf(obs.Job)+" "+a.Command.Action, volcano.SentCommand{Job: obs.VolcanoJob.UID, At: c.now()})
+	key := keyOf(obs.Job) + " "
+	c.sentCommands.put(key+a.Command.Action, volcano.SentCommand{Job: obs.VolcanoJob.UID, Attempt: obs.VolcanoJob.Status.RetryCount, At: c.now()})
+	if a.Command.Action == string(vcbus.ResumeJobAction) {
+		c.sentCommands.forget(key + string(vcbus.AbortJobAction)) // Volcano has executed it
+	}
 	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		c.unacknowledged.forget(a.State) // Volcano does not read any

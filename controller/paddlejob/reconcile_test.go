@@ -452,6 +452,47 @@ func TestCommandAboutANamesake(t *testing.T) {
 	}
 }
 
+// Volcano may restart the gang for an evicted pod before it executes the command that aborts the gang for a failed one.
+func TestCommandAboutAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	for action, test := range map[vcbus.Action]struct {
+		phase vcbatch.JobPhase
+		want  bool
+	}{
+		vcbus.AbortJobAction: {vcbatch.Aborted, true}, vcbus.TerminateJobAction: {vcbatch.Terminated, false}, vcbus.CompleteJobAction: {vcbatch.Completed, false},
+	} {
+		d := newDesk(t)
+		now := epoch
+		d.now = func() time.Time { return now }
+		d.cached(t, d.stored(t))
+		require.NoError(t, d.work(t))
+		attempt := func(number int32) *observed.State {
+			job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+			require.NoError(t, err)
+			job.Status.RetryCount = number
+			_, err = d.volcano.BatchV1alpha1().Jobs("ml").Update(t.Context(), job, metav1.UpdateOptions{})
+			require.NoError(t, err)
+			return &observed.State{Job: &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "uid"}}, VolcanoJob: job}
+		}
+		issue := func(obs *observed.State, action vcbus.Action) {
+			require.NoError(t, d.execute(t.Context(), obs, lifecycle.IssueCommand{Command: volcano.NewCommand(obs.VolcanoJob, action, "0", "", "")}))
+		}
+		issue(attempt(0), action)
+		resumed := attempt(1)
+		now = now.Add(time.Minute)
+		require.Equal(t, test.want, d.seen(t, test.phase).Phase == v1.Restarting, test.phase)
+
+		issue(resumed, vcbus.ResumeJobAction)
+		attempt(2)
+		if test.phase == vcbatch.Aborted {
+			pod := d.workerPod(t, corev1.PodStatus{Phase: corev1.PodRunning})
+			pod.Annotations[vcbatch.JobRetryCountKey] = "2"
+			require.Equal(t, v1.Running, d.seen(t, vcbatch.Running).Phase)
+			require.Equal(t, "Aborted", meta.FindStatusCondition(d.seen(t, vcbatch.Aborted).Conditions, v1.ConditionStalled).Reason, "by a user, since the command was executed")
+		}
+	}
+}
+
 func TestFinalStatusIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	completed := func(job *v1.PaddleJob) {

@@ -18,7 +18,7 @@
 //   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
 //   - StaleCommandPeriod and SentCommand: Volcano applies a command to the Job of the target's name, and ignores its uid (processNextCommand in
 //     volcano/pkg/controllers/job/job_controller_handler.go). A command that waits in Volcano's queue until the Job is replaced ends
-//     the new one. No upstream issue is known.
+//     the new one, and one that waits until the Job has restarted stops the next attempt. No upstream issue is known.
 //   - PodCreateError: why the API server refuses pods is only in an event, as the Go syntax of errors. No upstream issue is known.
 package volcano
 
@@ -75,18 +75,22 @@ func PodCreateError(message string) (string, bool) {
 // CommandPeriod is how long Volcano may take to execute a command before it is sent again.
 const CommandPeriod = 15 * time.Second
 
-// StaleCommandPeriod bounds how much later Volcano executes a command, and thus ends a later Volcano Job of the target's name.
+// StaleCommandPeriod bounds how much later Volcano executes a command, and thus ends a later Volcano Job of the target's name or a later attempt.
 const StaleCommandPeriod = 5 * time.Minute
 
-// SentCommand is a command that was given about a Volcano Job.
+// SentCommand is a command that was given about an attempt of a Volcano Job.
 type SentCommand struct {
-	Job types.UID
-	At  time.Time
+	Job     types.UID
+	Attempt int32 // the RetryCount
+	At      time.Time
 }
 
-// Ended reports whether the command, which was about an earlier Volcano Job, can be why a Volcano Job is in its state.
+// Ended reports whether the command, which was about an earlier Volcano Job or which stops an earlier attempt, can be why a Volcano Job is in its state.
 func (c SentCommand) Ended(job *vcbatch.Job) bool {
-	return c.Job != job.UID && job.Status.State.LastTransitionTime.Sub(c.At) < StaleCommandPeriod
+	state := job.Status.State
+	stopped := state.Phase == vcbatch.Aborting || state.Phase == vcbatch.Aborted
+	earlier := c.Job != job.UID || stopped && c.Attempt < job.Status.RetryCount
+	return earlier && state.LastTransitionTime.Sub(c.At) < StaleCommandPeriod
 }
 
 // CommandName is the name of a command to a Volcano Job: always the same for the same occasion, so that one which Volcano

@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// figuresMark stands above a table whose cells are figures of a kept result of the trace: the file, and the field of each column
+// figuresMark stands above a table whose cells are figures of a kept result: the file, and the field of each column
 // but the first, whose last word in backquotes is the scheduler.
 var (
 	figuresMark   = regexp.MustCompile(`^<!-- figures: (\S+)((?: \w+)+) -->$`)
@@ -34,11 +34,34 @@ type unit struct {
 
 var units = map[string]unit{
 	"gang_slowdown_mean": {1, 2}, "gang_slowdown_p95": {1, 2}, "gang_jct_mean_s": {1, 0}, "gang_wait_mean_s": {1, 0}, "crossing_bytes": {1e12, 0},
+	"pods_s": {1, 1}, "gang_wait_p50_s": {1, 1}, "running_pods_s": {1, 1},
 }
 
-// kept is what a table needs of a kept result.
+// kept is what a table needs of a kept result: of the trace, or of live schedulers, whose turns are runs of a form and a scheduler.
 type kept struct {
-	Runs []map[string]any
+	Runs  []map[string]any
+	Cases []struct {
+		Form   string
+		Rounds []struct {
+			Scheduler string
+			Bound     float64 `json:"pods_s"`
+			Running   float64 `json:"running_pods_s"`
+			GangWait  struct {
+				P50 float64
+			} `json:"gang_wait_s"`
+		}
+	}
+}
+
+// flatten adds the turns of the cases to the runs.
+func (k *kept) flatten() {
+	for _, c := range k.Cases {
+		for _, turn := range c.Rounds {
+			k.Runs = append(k.Runs, map[string]any{
+				"scheduler": c.Form + " " + turn.Scheduler, "pods_s": turn.Bound, "running_pods_s": turn.Running, "gang_wait_p50_s": turn.GangWait.P50,
+			})
+		}
+	}
 }
 
 // cell writes the median of a scheduler's runs and, of several, the least and the greatest.
@@ -142,7 +165,9 @@ func TestFiguresAreThoseOfTheKeptResults(t *testing.T) {
 			return nil, err
 		}
 		results := &kept{}
-		return results, json.Unmarshal(text, results)
+		err = json.Unmarshal(text, results)
+		results.flatten()
+		return results, err
 	}
 	all, err := docs.Load(os.DirFS(root))
 	require.NoError(t, err)
@@ -163,7 +188,7 @@ func TestFiguresAreThoseOfTheKeptResults(t *testing.T) {
 			require.Equal(t, line, written[i], "%s:%d: another figure is kept; go test ./test/docs -run TestFigures -update writes it", page.Path, i+1)
 		}
 	}
-	for _, path := range []string{"README.md", "README.zh.md"} {
+	for _, path := range []string{"README.md", "README.zh.md", "test/bench/README.md"} {
 		require.Positive(t, tables[path], "%s quotes no figures", path)
 	}
 }

@@ -288,7 +288,7 @@ func failureCause(obs *observed.State, attempt int32) (reason, message string) {
 		}
 	}
 	if obs.VolcanoJob != nil && (obs.EarlierCommand || obs.Attempt().Stopped() && obs.StaleCommand()) {
-		return ReasonUnknownFailure, "Volcano stopped the job by a command about an earlier Volcano Job"
+		return ReasonUnknownFailure, "Volcano stopped the job by a command about an earlier Volcano Job or attempt"
 	}
 	return ReasonUnknownFailure, "a pod failed or was evicted"
 }

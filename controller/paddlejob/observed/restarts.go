@@ -183,7 +183,7 @@ func (s *State) StoppedForAPod() bool {
 	return Restarting(&s.Job.Status) || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
 }
 
-// StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one. Either the controller has given such
+// StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one or an earlier attempt. Either the controller has given such
 // a command, or this one has replaced a failed one, to which another controller may have given it.
 func (s *State) StaleCommand() bool {
 	job := s.VolcanoJob

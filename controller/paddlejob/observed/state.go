@@ -48,7 +48,8 @@ type State struct {
 	FailedMount string
 	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob without an effect, 0 if it executes them.
 	UnacknowledgedFor time.Duration
-	// EarlierCommand is true if VolcanoJob's state is taken to come from a command that was given about an earlier Volcano Job of its name.
+	// EarlierCommand is true if VolcanoJob's state is taken to come from a command that was given about an earlier Volcano Job of its name, or
+	// about an earlier attempt.
 	EarlierCommand bool
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
 	Failure *Failure

@@ -144,8 +144,6 @@ const (
 	// eventBurst and eventQPS bound the events of one type about one PodGroup: a burst, and then one in five minutes.
 	eventBurst = 5
 	eventQPS   = 1.0 / 300
-	// maxEventKeys is how many PodGroups the bounds are kept for.
-	maxEventKeys = 20000
 	// maxEventMessage is what the API server accepts for an event's message, in bytes.
 	maxEventMessage = 1024
 )
@@ -200,9 +198,7 @@ func (w *Writer) allowInvalid(group *api.PodGroup, err error) bool {
 // recorderOf returns the recorder of events, which lasts as long as the process.
 func (w *Writer) recorderOf(ssn *framework.Session) record.EventRecorder {
 	if w.Recorder == nil {
-		broadcaster := record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{
-			BurstSize: eventBurst, QPS: eventQPS, LRUCacheSize: maxEventKeys,
-		})
+		broadcaster := record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{BurstSize: eventBurst, QPS: eventQPS})
 		if client := ssn.KubeClient(); client != nil {
 			broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
 		}

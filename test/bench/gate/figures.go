@@ -138,7 +138,7 @@ func plugin(_ context.Context, folder string, progress io.Writer, add add) error
 	add(float64(left), exact, "gangs of %d that were not placed", len(costs))
 
 	r, s := &session.Report{}, session.Default()
-	s.Seed, s.Folder, s.Only, s.Short, s.Alone, s.Largest = seed, folder, []string{"speed"}, true, true, 1000
+	s.Seed, s.Folder, s.Only, s.Short, s.Alone, s.Largest = seed, folder, []string{"speed", "optimality"}, true, true, 1000
 	if err := errors.Join(session.Run(s, progress), read(folder, "session.json", r)); err != nil {
 		return err
 	}
@@ -147,6 +147,8 @@ func plugin(_ context.Context, folder string, progress io.Writer, add add) error
 		add(row.PaddleBytes, counted, "bytes allocated in the session, %s", name)
 		add(float64(row.Pods-row.PaddleBound), exact, "pods that were not bound, %s", name)
 	}
+	add(r.Optimality.Mean, exact, "mean cost of %d gangs by that with %d times the search budget", r.Optimality.Instances, s.Effort)
+	add(float64(len(r.Optimality.Above)), exact, "gangs of %d that cost 2 %% more than with %d times the search budget", r.Optimality.Instances, s.Effort)
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found incumbent, ok bool) {
 		return incumbent{}, false
 	}
 	if !least {
-		s.refineExact()
+		s.refineExact(lo, hi)
 	}
 	return s.best[0], true
 }
@@ -168,37 +168,57 @@ const (
 	refineWork = 1 << 20
 	// refineNodesMax bounds the nodes of one domain that it chooses from.
 	refineNodesMax = 256
+	// refineDomainsMax bounds the domains.
+	refineDomainsMax = 4
 )
 
-// refineExact looks for a better plan by exact search in the domain that holds the one that is known, with that one's cost as the
-// bound. It is for flows whose members need several racks: starts and small steps seldom
-// find which of them, and how many members for each.
-func (s *search) refineExact() {
-	p, b, best := s.p, s.b, s.best[0]
+// refineExact looks for a better plan by exact search, with the cost of the best one as the bound: in the domain that holds that plan, and
+// in a few others of its tier. It is for flows whose members need several racks: starts and small steps seldom find which of them, and how
+// many members for each.
+func (s *search) refineExact(lo, hi tree.NodeID) {
+	p, b, used := s.p, s.b, s.best[0].nodes
 	if _, ok := p.traffic.(*traffic.Flows); !ok || p.noExact || p.unit == 0 || p.states() == 0 {
 		return
 	}
 	tier := tree.NodeTier
-	for !p.t.Holds(p.t.Ancestor(best.nodes[0], tier), best.nodes[len(best.nodes)-1]) {
+	for !p.t.Holds(p.t.Ancestor(used[0], tier), used[len(used)-1]) {
 		tier++
 	}
 	if tier <= tree.NodeTier+1 {
 		return
 	}
-	x := newExact(p)
-	x.once, x.work = true, refineWork*p.effort
-	if p.byBusy {
-		x.limit = best.value.busy
-	} else {
-		x.bound = best.value.bytes
+	work := refineWork * p.effort
+	for _, domain := range p.refineDomains(p.t.Ancestor(used[0], tier), tier, lo, hi) {
+		best := s.best[0]
+		x := newExact(p)
+		x.once, x.work = true, work
+		if p.byBusy {
+			x.limit = best.value.busy
+		} else {
+			x.bound = best.value.bytes
+		}
+		nodes := p.refineNodes(domain, best.nodes, refineNodesMax*p.effort)
+		if counts, ok := x.solve(nodes); ok {
+			b.reset()
+			b.set(nodes, counts)
+			b.improve(nil, startWork*p.effort)
+			s.offer()
+		}
+		if work = x.work; work < 0 {
+			return
+		}
 	}
-	nodes := p.refineNodes(p.t.Ancestor(best.nodes[0], tier), best.nodes, refineNodesMax*p.effort)
-	if counts, ok := x.solve(nodes); ok {
-		b.reset()
-		b.set(nodes, counts)
-		b.improve(nil, startWork*p.effort)
-		s.offer()
+}
+
+// refineDomains are the domains to search: the one that holds the plan, then others of its tier.
+func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID) []tree.DomainID {
+	domains := []tree.DomainID{own}
+	for _, scope := range p.scopes(tier, lo, hi) {
+		if scope.domain != own && len(domains) < refineDomainsMax*p.effort {
+			domains = append(domains, scope.domain)
+		}
 	}
+	return domains
 }
 
 // refineNodes are nodes of a domain with capacity for a member, one class after the other no more than a plan can need; where
