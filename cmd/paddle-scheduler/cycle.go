@@ -167,8 +167,10 @@ func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
 	volcano := vcinformers.NewSharedInformerFactory(c.cache.VCClient(), 0)
 	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandlerFuncs{
 		core.Pods().Informer(): {
-			AddFunc:    func(obj any) { c.signal(toSchedule(obj, names)) },
-			UpdateFunc: func(before, now any) { c.signal(!toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now)) },
+			AddFunc: func(obj any) { c.signal(toSchedule(obj, names)) },
+			UpdateFunc: func(before, now any) {
+				c.signal(!toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now))
+			},
 			DeleteFunc: func(any) { c.signal(true) },
 		},
 		core.Nodes().Informer(): {

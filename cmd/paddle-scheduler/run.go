@@ -102,10 +102,7 @@ func schedule(ctx context.Context, opts *options.ServerOption, config *rest.Conf
 	if err := alignFeatureGates(client.Discovery()); err != nil {
 		return err
 	}
-	go func() { // an API server that does not answer delays nothing
-		versions.LogKubernetes(ctx, client.Discovery())
-		versions.LogVolcano(ctx, client)
-	}()
+	go logVersions(ctx, client)
 	if opts.PluginsDir != "" {
 		if err := framework.LoadCustomPlugins(opts.PluginsDir); err != nil {
 			return fmt.Errorf("load the plugins of --plugins-dir: %w", err)
@@ -135,6 +132,12 @@ func schedule(ctx context.Context, opts *options.ServerOption, config *rest.Conf
 	}
 	go vcutil.ListenAndServeKlogLogLevel("klog", flag.Lookup("v").Value.String(), socket)
 	return c.run(ctx, opts.SchedulerNames)
+}
+
+// logVersions logs the versions of Kubernetes and of Volcano's other programs, and a warning for each that is not supported.
+func logVersions(ctx context.Context, client kubernetes.Interface) {
+	versions.LogKubernetes(ctx, client.Discovery())
+	versions.LogVolcano(ctx, client)
 }
 
 // alignFeatureGates gives Kubernetes' feature gates the defaults of the API server's version.

@@ -64,8 +64,9 @@ func (s *Sandbox) Address(component string) string { return s.addresses[componen
 // Failed receives an error when a component exits by itself. The others keep running.
 func (s *Sandbox) Failed() <-chan error { return s.failed }
 
-// StartComponent starts a component that Kill has stopped, as it was started first, and with more arguments, which win. A kwok that starts again waits 40 s or more
-// until the leases of the nodes have expired, and version 0.7.0 may ignore pods that were bound before that.
+// StartComponent starts a component that Kill has stopped, as it was started first, and with more arguments, which win. A kwok that
+// starts again waits 40 s or more until the leases of the nodes have expired, and version 0.7.0 may ignore pods that were bound before
+// that.
 func (s *Sandbox) StartComponent(name string, more ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
