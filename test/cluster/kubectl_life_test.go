@@ -120,13 +120,9 @@ func TestLifeOfAJob(t *testing.T) {
 	require.Contains(t, u.run(t, "list", "-o", "yaml"), "kind: PaddleJobList")
 	require.Contains(t, u.run(t, "__complete", "why", ""), "resnet\tRunning")
 
-	_, errOut, code := u.paddle(t.Context(), "scale", "resnet", "--workers", "3")
-	require.Equal(t, 4, code)
-	require.Contains(t, errOut, "only an elastic job can be scaled then")
-
 	require.Equal(t, "paddlejob.batch.paddlepaddle.org/resnet suspended\n", u.run(t, "suspend", "resnet"))
 	u.awaitSaid(t, []string{"resnet has been suspended for"}, "why", "resnet")
-	_, errOut, code = u.paddle(t.Context(), "logs", "resnet")
+	_, errOut, code := u.paddle(t.Context(), "logs", "resnet")
 	require.Equal(t, 3, code, errOut)
 	u.run(t, "resume", "resnet")
 	u.awaitSaid(t, []string{"resnet has been running for"}, "why", "resnet")
@@ -230,14 +226,14 @@ func TestExitCodes(t *testing.T) {
 		args []string
 	}{
 		{0, []string{"list"}}, {0, []string{"--help"}}, {0, []string{"list", "-l", "a=b"}}, {0, []string{"completion", "bash"}},
-		{0, []string{"scale", "there", "--workers", "2"}}, {0, []string{"suspend", "there"}},
+		{0, []string{"suspend", "there"}},
 		{1, []string{"list", "--server", "https://127.0.0.1:1"}}, {1, []string{"submit", "-f", filepath.Join(t.TempDir(), "none.yaml")}},
 		{2, []string{"nonsense"}}, {2, []string{"describe"}}, {2, []string{"list", "--nonsense"}}, {2, []string{"logs", "there", "--role", "king"}},
-		{2, []string{"scale", "there"}}, {2, []string{"submit"}}, {2, []string{"list", "-l", "a=b=c"}}, {2, []string{"why", "there", "-o", "xml"}},
+		{2, []string{"submit"}}, {2, []string{"list", "-l", "a=b=c"}}, {2, []string{"why", "there", "-o", "xml"}},
 		{0, []string{"list", "-o", "wide"}}, {2, []string{"suspend", "there", "-o", "wide"}},
 		{3, []string{"get", "gone"}}, {3, []string{"describe", "gone"}}, {3, []string{"why", "gone"}}, {3, []string{"logs", "gone"}}, {3, []string{"logs", "there", "--rank", "7"}},
-		{3, []string{"scale", "gone", "--workers", "2"}}, {3, []string{"suspend", "gone"}}, {3, []string{"resume", "gone"}},
-		{4, []string{"submit", "-f", "-"}}, {4, []string{"scale", "there", "--workers", "0"}},
+		{3, []string{"suspend", "gone"}}, {3, []string{"resume", "gone"}},
+		{4, []string{"submit", "-f", "-"}},
 	} {
 		out, errOut, code := u.paddle(t.Context(), test.args...)
 		require.Equal(t, test.code, code, "%v: %s%s", test.args, out, errOut)

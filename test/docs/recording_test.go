@@ -25,7 +25,7 @@ var scenes = []struct {
 }{
 	{[]string{"kubectl paddle submit -f job.yaml", "kubectl paddle get"}, "Submit a job", "提交作业"},
 	{[]string{"kubectl paddle submit -f test/demo/too_large.yaml", "kubectl paddle why too-large"}, "Find out why a job waits", "查明作业为何等待"},
-	{[]string{"kubectl paddle scale too-large --workers 3", "kubectl paddle why too-large"}, "Follow a suggestion", "按建议去做"},
+	{[]string{"kubectl scale pdj too-large --replicas 3", "kubectl paddle why too-large"}, "Follow a suggestion", "按建议去做"},
 	{[]string{"kubectl paddle map"}, "Draw the cluster", "画出集群"},
 }
 

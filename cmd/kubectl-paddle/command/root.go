@@ -108,8 +108,8 @@ func (s *session) root() *cobra.Command {
 	flags := clientcmd.RecommendedConfigOverrideFlags("") // kubectl's, with its shorthands
 	flags.ContextOverrideFlags.Namespace.ShortName, flags.ClusterOverrideFlags.APIServer.ShortName = "n", "s"
 	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), flags)
-	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(),
-		s.delete(), s.migrateCheck(), s.version())
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.suspend(), s.resume(),
+		s.migrateCheck(), s.version())
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -180,8 +180,8 @@ func TestTranscript(t *testing.T) {
 	for _, command := range []string{
 		"get", "get -o wide", "get -A --sort-by .spec.worker.replicas --no-headers", "list resnet huge", "get huge -o name", "get gone", "get -w", "describe resnet", "describe huge",
 		"why resnet", "why huge", "why huge --details", "why huge -o json", "why broken", "map", "map resnet --width 40", "logs resnet --rank 1", "logs huge",
-		"submit -f - --dry-run", "submit -f -", "plan -f -", "plan huge", "plan resnet", "scale huge --replicas 6", "scale resnet --workers 3", "suspend resnet", "suspend resnet",
-		"resume resnet", "delete broken gone", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
+		"submit -f - --dry-run", "submit -f -", "plan -f -", "plan huge", "plan resnet", "suspend resnet", "suspend resnet",
+		"resume resnet", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
 	} {
 		s.stdin = fmt.Sprintf(ring, 4, 2)
 		out, errOut, code := s.run(t, strings.Fields(command)...)
