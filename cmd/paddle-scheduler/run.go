@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-base/compatibility"
 	_ "k8s.io/component-base/metrics/prometheus/restclient"
 	"k8s.io/klog/v2"
@@ -68,29 +67,14 @@ func run(opts *options.ServerOption, bindings int) error {
 	if !opts.LeaderElection.LeaderElect {
 		return work(ctx)
 	}
-	lock, err := newLock(opts, config)
+	if old := opts.LockObjectNamespace; old != "" { //nolint:staticcheck // a deprecated flag that works in Volcano's scheduler
+		opts.LeaderElection.ResourceNamespace = old
+	}
+	lock, err := leader.NewLock(&opts.LeaderElection, config)
 	if err != nil {
 		return err
 	}
 	return leader.Run(ctx, &opts.LeaderElection, lock, nil, work)
-}
-
-// newLock is the lease that Volcano's own election uses.
-func newLock(opts *options.ServerOption, config *rest.Config) (resourcelock.Interface, error) {
-	id, err := leader.Identity()
-	if err != nil {
-		return nil, err
-	}
-	namespace := opts.LeaderElection.ResourceNamespace
-	if old := opts.LockObjectNamespace; old != "" { //nolint:staticcheck // a deprecated flag that works in Volcano's scheduler
-		namespace = old
-	}
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, opts.LeaderElection.ResourceName,
-		resourcelock.ResourceLockConfig{Identity: id}, config, opts.LeaderElection.RenewDeadline.Duration)
-	if err != nil {
-		return nil, fmt.Errorf("create the lock of the leader election: %w", err)
-	}
-	return lock, nil
 }
 
 // schedule does what Volcano's scheduler does between its flags and its cycles.

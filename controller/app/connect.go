@@ -43,7 +43,10 @@ func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.I
 	if f == nil {
 		return clients, nil, nil // no election, no lock
 	}
-	f.Interface, err = newLock(o)
+	if config, err = configOf(o, nil); err != nil { // without the guard, which refuses writes until the lease is held
+		return clients, nil, err
+	}
+	f.Interface, err = leader.NewLock(&o.LeaderElection, config)
 	return clients, f, err
 }
 
@@ -58,25 +61,6 @@ func configOf(o *Options, f *leaderWriteGuard) (*rest.Config, error) {
 		config.Wrap(f.wrap)
 	}
 	return rest.AddUserAgent(config, Name), nil
-}
-
-// newLock uses a separate client, so that a burst of requests does not delay the renewal of the lease.
-func newLock(o *Options) (resourcelock.Interface, error) {
-	config, err := configOf(o, nil)
-	if err != nil {
-		return nil, err
-	}
-	id, err := leader.Identity()
-	if err != nil {
-		return nil, err
-	}
-	election := &o.LeaderElection
-	lock, err := resourcelock.NewFromKubeconfig(election.ResourceLock, election.ResourceNamespace, election.ResourceName,
-		resourcelock.ResourceLockConfig{Identity: id}, config, election.RenewDeadline.Duration)
-	if err != nil {
-		return nil, fmt.Errorf("setting up the lease %s/%s for leader election: %w", election.ResourceNamespace, election.ResourceName, err)
-	}
-	return lock, nil
 }
 
 // newRecorder returns a recorder of events and the function that stops it.

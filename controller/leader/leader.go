@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-base/config"
@@ -71,11 +72,17 @@ func Run(ctx context.Context, election *config.LeaderElectionConfiguration, lock
 	return fmt.Errorf("%w: the lease %s could not be renewed", ErrLost, lock.Describe())
 }
 
-// Identity returns a name that no other process has, also on one machine.
-func Identity() (string, error) {
+// NewLock returns the lock of an election, which no other process holds, also on one machine. Its client is a separate one, so that a burst
+// of requests does not delay the renewal of the lease.
+func NewLock(election *config.LeaderElectionConfiguration, client *rest.Config) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("finding the host's name for leader election: %w", err)
+		return nil, fmt.Errorf("finding the host's name for leader election: %w", err)
 	}
-	return host + "_" + string(uuid.NewUUID()), nil
+	lock, err := resourcelock.NewFromKubeconfig(election.ResourceLock, election.ResourceNamespace, election.ResourceName,
+		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}, client, election.RenewDeadline.Duration)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the lease %s/%s for leader election: %w", election.ResourceNamespace, election.ResourceName, err)
+	}
+	return lock, nil
 }
