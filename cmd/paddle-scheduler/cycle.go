@@ -165,25 +165,18 @@ func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
 	}
 	core := c.cache.SharedInformerFactory().Core().V1()
 	volcano := vcinformers.NewSharedInformerFactory(c.cache.VCClient(), 0)
-	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandlerFuncs{
-		core.Pods().Informer(): {
-			AddFunc: func(obj any) { c.signal(toSchedule(obj, names)) },
-			UpdateFunc: func(before, now any) {
-				c.signal(!toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now))
-			},
-			DeleteFunc: func(any) { c.signal(true) },
-		},
-		core.Nodes().Informer(): {
-			AddFunc:    func(any) { c.signal(true) },
-			UpdateFunc: func(before, now any) { c.signal(nodeChanged(before.(*corev1.Node), now.(*corev1.Node))) },
-			DeleteFunc: func(any) { c.signal(true) },
-		},
-		volcano.Scheduling().V1beta1().PodGroups().Informer(): {
-			AddFunc: func(any) { c.signal(true) },
-			UpdateFunc: func(before, now any) {
-				c.signal(!equality.Semantic.DeepEqual(before.(*schedulingv1beta1.PodGroup).Spec, now.(*schedulingv1beta1.PodGroup).Spec))
-			},
-		},
+	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+		core.Pods().Informer(): handlerOf(
+			func(pod *corev1.Pod) bool { return toSchedule(pod, names) },
+			func(before, now *corev1.Pod) bool {
+				return !toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now)
+			}, c.signal),
+		core.Nodes().Informer(): handlerOf(func(*corev1.Node) bool { return true }, nodeChanged, c.signal),
+		volcano.Scheduling().V1beta1().PodGroups().Informer(): handlerOf(
+			func(*schedulingv1beta1.PodGroup) bool { return true },
+			func(before, now *schedulingv1beta1.PodGroup) bool {
+				return !equality.Semantic.DeepEqual(before.Spec, now.Spec)
+			}, c.signal),
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watch for changes: %w", err)
@@ -193,26 +186,40 @@ func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
 	return nil
 }
 
-// signal has a cycle begin early if there is a change.
-func (c *cycles) signal(changed bool) {
-	if changed {
-		select {
-		case c.changed <- struct{}{}:
-		default:
-		}
+// handlerOf signals objects that are added or changed in a way that matters, and all that are deleted.
+func handlerOf[T any](added func(T) bool, changed func(before, now T) bool, signal func()) cache.ResourceEventHandlerFuncs {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			if object, ok := obj.(T); ok && added(object) {
+				signal()
+			}
+		},
+		UpdateFunc: func(old, obj any) {
+			before, had := old.(T)
+			if now, ok := obj.(T); ok && had && changed(before, now) {
+				signal()
+			}
+		},
+		DeleteFunc: func(any) { signal() },
+	}
+}
+
+// signal has a cycle begin early.
+func (c *cycles) signal() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
 	}
 }
 
 // toSchedule reports whether a pod can be bound by a scheduler of these names.
-func toSchedule(obj any, names map[string]bool) bool {
-	pod := obj.(*corev1.Pod)
+func toSchedule(pod *corev1.Pod, names map[string]bool) bool {
 	return pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0 && names[pod.Spec.SchedulerName]
 }
 
 // ended reports whether a pod uses its node no longer.
-func ended(obj any) bool {
-	phase := obj.(*corev1.Pod).Status.Phase
-	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // nodeChanged reports whether other pods may be feasible on a node than before.

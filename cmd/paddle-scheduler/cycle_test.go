@@ -42,7 +42,7 @@ func TestWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &cycles{period: time.Second, changed: make(chan struct{}, 1), binder: &binder{sent: make(chan struct{}, 1)}}
 				for _, after := range test.changes {
-					time.AfterFunc(after, func() { c.signal(true) })
+					time.AfterFunc(after, c.signal)
 				}
 				if test.sent > 0 {
 					c.binder.waiting.Store(1)

@@ -34,7 +34,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/versions"
 )
 
-// run schedules until the process is told to end; with an election, while it holds the lease. A process that waits for the lease answers
+// run schedules until the process receives SIGTERM; with an election, while it holds the lease. A process that waits for the lease answers
 // health checks.
 func run(opts *options.ServerOption, bindings int) error {
 	if err := opts.CheckOptionOrDie(); err != nil {

@@ -76,7 +76,7 @@ func Bind(ctx context.Context, pods corev1client.PodInterface, bindings []*corev
 	return group.Wait()
 }
 
-// Watch lists nodes, pods and PodGroups, and returns when all have been decoded. It goes on to decode what changes until the context ends.
+// Watch lists nodes, pods and PodGroups, and returns when all have been decoded. It decodes what changes until the context ends.
 func Watch(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
