@@ -57,7 +57,7 @@ const roleLabel = "paddle-res-type"
 // small is the load unless everything is tested.
 var (
 	small = waiting{gangs: 8, pods: 20, nodes: 2, rounds: 4}
-	large = waiting{gangs: 8, pods: 1000, nodes: 100, rounds: 10, atLeast: 2 * time.Minute}
+	large = waiting{gangs: 8, pods: 1000, nodes: 100, rounds: 2, atLeast: 2 * time.Minute}
 )
 
 // writes are what a scheduler wrote.
