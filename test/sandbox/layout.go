@@ -60,6 +60,10 @@ func (l layout) claim() (*fileLock, error) {
 	if lock == nil {
 		return nil, fmt.Errorf("a sandbox runs in %s already: stop it with `paddle-sandbox down --state %s`, or choose another folder", l, l)
 	}
+	// The record is first: with the lock held, it would say that the earlier sandbox runs.
+	if err := os.Remove(l.marker()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("empty the state folder: %w", err), lock.release())
+	}
 	for _, entry := range entries {
 		if entry.Name() == filepath.Base(l.lock()) {
 			continue
@@ -95,6 +99,10 @@ var ErrNone = errors.New("no sandbox is here")
 // ReadRecord returns what the sandbox of a state folder wrote down, and whether it runs.
 func ReadRecord(stateDir string) (*Record, bool, error) {
 	l := layout(stateDir)
+	held, err := isLocked(l.lock()) // before the record is read, which could be that of an earlier sandbox otherwise
+	if err != nil {
+		return nil, false, err
+	}
 	data, err := os.ReadFile(l.marker())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("folder %s: %w", stateDir, ErrNone)
@@ -105,10 +113,6 @@ func ReadRecord(stateDir string) (*Record, bool, error) {
 	record := &Record{}
 	if err := json.Unmarshal(data, record); err != nil {
 		return nil, false, fmt.Errorf("read the sandbox's record %s: %w", l.marker(), err)
-	}
-	held, err := isLocked(l.lock())
-	if err != nil {
-		return nil, false, err
 	}
 	return record, held, nil
 }

@@ -81,8 +81,9 @@ func tryLock(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	// A lock of the open file is held by the processes that inherit the file, too, and can be asked for without being taken.
+	err = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	if errors.Is(err, unix.EAGAIN) {
 		return nil, file.Close()
 	}
 	if err != nil {
@@ -111,17 +112,18 @@ func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, erro
 
 // isLocked reports whether a process holds the lock.
 func isLocked(path string) (bool, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	lock, err := tryLock(path)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("open lock: %w", err)
 	}
-	if lock == nil {
-		return true, nil
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &lock); err != nil {
+		return false, errors.Join(fmt.Errorf("look at lock %s: %w", path, err), file.Close())
 	}
-	return false, lock.release()
+	return lock.Type != unix.F_UNLCK, file.Close()
 }
 
 func (l *fileLock) release() error { return l.file.Close() }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 func TestClaimStateFolder(t *testing.T) {
@@ -111,4 +112,29 @@ func TestPortInUseIsNotFree(t *testing.T) {
 	require.False(t, free(port))
 	require.NoError(t, listener.Close())
 	require.True(t, free(port))
+}
+
+func TestALockIsFreeForItsOwnerWhileOthersLookAtIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	ctx, stop := context.WithCancel(t.Context())
+	var group errgroup.Group
+	group.Go(func() error {
+		for ctx.Err() == nil {
+			if _, err := isLocked(path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 1000 {
+		lock, err := tryLock(path)
+		require.NoError(t, err)
+		require.NotNil(t, lock)
+		held, err := isLocked(path)
+		require.NoError(t, err)
+		require.True(t, held)
+		require.NoError(t, lock.release())
+	}
+	stop()
+	require.NoError(t, group.Wait())
 }
