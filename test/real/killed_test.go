@@ -85,7 +85,7 @@ func testKilled(t *testing.T, mode box.Mode, env ...string) {
 	state, err := filepath.Abs(stateDir + "-killed")
 	require.NoError(t, err)
 	before := trace(t, state)
-	holder := exec.Command(os.Args[0]) //nolint:gosec // this test binary
+	holder := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test binary
 	holder.Env = append(append(os.Environ(), holdEnv+"="+state), env...)
 	said := &strings.Builder{}
 	holder.Stdout, holder.Stderr = io.MultiWriter(os.Stdout, said), os.Stderr
