@@ -13,6 +13,9 @@
 //     it first sees admitted (volcano-sh/volcano#5325). Removable with the first release in which that issue is closed.
 //   - Volcano fails a Job of which all pods have failed before it evaluates the policies for a failure (volcano-sh/volcano#3967).
 //     observed.State.NeedsRecreation has the Volcano Job created again. Removable with the first release in which that issue is closed.
+//   - The command SyncJob for a restarting Job without pods: the Job controller deletes the PodGroup after the pods. Where the events of
+//     the pods are handled before its cache has seen that deletion, it creates no PodGroup, and no later event makes it try again
+//     (killPods and syncJob in volcano/pkg/controllers/job/job_controller_actions.go). No upstream issue is known.
 //   - The command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
 //   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
@@ -152,7 +155,7 @@ const (
 	// go and never again, so a Volcano that was restarted just then would let the others wait.
 	EvictionGracePeriod = 30 * time.Second
 	// StuckGracePeriod is how long Volcano may take to end what it has begun once no pod is in the way.
-	StuckGracePeriod = 2 * time.Minute
+	StuckGracePeriod = 30 * time.Second
 	// MissingPodsGracePeriod is how long Volcano may take to create the pods of a gang that was admitted, and MissingPodsResyncPeriod
 	// how much later the command is given again. It creates them when it sees the PodGroup's phase change, and never again: where its
 	// watch was broken just then, it sees a PodGroup that has always been admitted.

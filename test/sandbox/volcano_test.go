@@ -4,6 +4,7 @@ package sandbox_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,11 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	busv1alpha1 "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -51,7 +54,8 @@ func (e *env) submit(t *testing.T, namespace string, job *batchv1alpha1.Job) {
 	require.NoError(t, err)
 }
 
-// reaches waits until the job is in a phase after a number of restarts.
+// reaches waits until the job is in a phase after a number of restarts. Volcano's Job controller never continues a restart whose
+// last event it handles before its cache has seen that the PodGroup is deleted: the command SyncJob makes it look again.
 func (e *env) reaches(t *testing.T, namespace, name string, phase batchv1alpha1.JobPhase, retries int32) {
 	t.Helper()
 	e.Await(t, "job "+name, func(ctx context.Context) error {
@@ -59,8 +63,25 @@ func (e *env) reaches(t *testing.T, namespace, name string, phase batchv1alpha1.
 		if err == nil && (job.Status.State.Phase != phase || job.Status.RetryCount != retries) {
 			err = fmt.Errorf("it is %s after %d restarts, not %s after %d", job.Status.State.Phase, job.Status.RetryCount, phase, retries)
 		}
+		if err != nil && job.Status.State.Phase == batchv1alpha1.Restarting {
+			err = errors.Join(err, e.syncIfWithoutPodGroup(ctx, job))
+		}
 		return err
 	})
+}
+
+// syncIfWithoutPodGroup commands Volcano to sync the job if the job has no PodGroup.
+func (e *env) syncIfWithoutPodGroup(ctx context.Context, job *batchv1alpha1.Job) error {
+	_, err := e.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Get(ctx, volcano.PodGroupName(job), metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	_, err = e.Volcano.BusV1alpha1().Commands(job.Namespace).Create(ctx,
+		volcano.NewCommand(job, busv1alpha1.SyncJobAction, "", "Stuck", "the job restarts, and has no PodGroup"), metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // testCTR runs the example to its end; then again, and a server is deleted while it runs.

@@ -130,7 +130,7 @@ func TestRetry(t *testing.T) {
 		"an older failure":                  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(obs *observed.State) { obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed} }}},
 		"aborted by hand":                   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
 		"a command about its predecessor":   {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, repeated: true},
-		"aborting, by the same command":     {phase: vcbatch.Aborting, limit: 1, ago: time.Minute, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, requeueAfter: volcano.StuckGracePeriod - time.Minute},
+		"aborting, by the same command":     {phase: vcbatch.Aborting, limit: 1, ago: 20 * time.Second, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, requeueAfter: volcano.StuckGracePeriod - 20*time.Second},
 		"the same, and a failure":           {phase: vcbatch.Aborted, limit: 1, with: []change{failed, had(1), recreated(volcano.StaleCommandPeriod - 1)}, failed: ReasonBackoffLimitExceeded},
 		"by hand, later":                    {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(volcano.StaleCommandPeriod)}},
 		"a command about its namesake":      {phase: vcbatch.Aborted, limit: 0, ago: time.Minute, with: []change{obeyed}, retrying: true, repeated: true},
