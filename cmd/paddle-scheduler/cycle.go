@@ -44,7 +44,7 @@ type cycles struct {
 const (
 	// settle is for how long nothing changes before a cycle begins early: the pods of a gang are created one after the other.
 	settle = 100 * time.Millisecond
-	// maxDelay is for how long bindings that wait hold a cycle back.
+	// maxDelay is for how long bindings that wait, or a cluster that is still being read, hold a cycle back.
 	maxDelay = 5 * time.Second
 )
 
@@ -105,6 +105,7 @@ func (c *cycles) run(ctx context.Context, schedulerNames []string) error {
 		return err
 	}
 	c.cache.Run(ctx.Done())
+	c.untilRead(ctx)
 	for ctx.Err() == nil {
 		_ = c.load() // load has logged the error
 		begin := time.Now()
@@ -112,6 +113,24 @@ func (c *cycles) run(ctx context.Context, schedulerNames []string) error {
 		c.wait(ctx, time.Since(begin))
 	}
 	return nil
+}
+
+// untilRead returns when the cache holds what the informers have listed, or the context ends. Cache.Run returns before the cache's handlers
+// have been given all of that: a cycle would find half of the nodes, and would report gangs of which it knows half of the pods as
+// unschedulable, with a write for each pod.
+func (c *cycles) untilRead(ctx context.Context) {
+	last := -1
+	for deadline := time.Now().Add(maxDelay); time.Now().Before(deadline) && ctx.Err() == nil; sleep(ctx, settle, nil) {
+		snapshot := c.cache.Snapshot()
+		size := len(snapshot.Nodes)
+		for _, job := range snapshot.Jobs {
+			size += len(job.Tasks)
+		}
+		if size == last {
+			return
+		}
+		last = size
+	}
 }
 
 func (c *cycles) cycle(begin time.Time) {
