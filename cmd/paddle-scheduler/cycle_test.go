@@ -7,6 +7,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
+	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/cache"
 )
 
@@ -101,6 +103,43 @@ func TestChanges(t *testing.T) {
 		"allocatable":   {func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2") }, true},
 	} {
 		require.Equal(t, test.want, nodeChanged(node(func(*corev1.Node) {}), node(test.change)), name)
+	}
+}
+
+// fillingCache is given another node every 60 ms until it has as many as there are, and a pod if it has one.
+type fillingCache struct {
+	cache.Cache
+	nodes int
+	pods  map[api.TaskID]*api.TaskInfo
+	begin time.Time
+}
+
+func (f *fillingCache) Snapshot() *api.ClusterInfo {
+	cluster := &api.ClusterInfo{Nodes: map[string]*api.NodeInfo{}, Jobs: map[api.JobID]*api.JobInfo{"gang": {Tasks: f.pods}}}
+	for i := range min(f.nodes, int(time.Since(f.begin)/(60*time.Millisecond))) {
+		cluster.Nodes[strconv.Itoa(i)] = nil
+	}
+	return cluster
+}
+
+func TestUntilRead(t *testing.T) {
+	const ms = time.Millisecond
+	for name, test := range map[string]struct {
+		of   fillingCache
+		want time.Duration
+	}{
+		"nothing":   {of: fillingCache{}, want: 100 * ms},
+		"a pod":     {of: fillingCache{pods: map[api.TaskID]*api.TaskInfo{"p": nil}}, want: 100 * ms},
+		"ten nodes": {of: fillingCache{nodes: 10}, want: 700 * ms},
+		"no end":    {of: fillingCache{nodes: 1000}, want: 5000 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.of.begin = time.Now()
+				(&cycles{cache: &test.of}).untilRead(t.Context())
+				require.Equal(t, test.want, time.Since(test.of.begin))
+			})
+		})
 	}
 }
 
