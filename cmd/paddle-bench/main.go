@@ -195,6 +195,8 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
 	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limit makes at a time")
 	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
+	flags.DurationVar(&s.Churn, "churn", 0, "measure only this: how all programs do while jobs come and go for this long at each load, on the first size of --nodes")
+	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "--churn: how long jobs run, in the mean")
 	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
 	return func(ctx context.Context) error {

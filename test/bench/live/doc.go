@@ -8,4 +8,5 @@
 //   - times: when it was created, bound and running, from the API server's audit log
 //   - limit: the clients that only write
 //   - usage: what the processes used
+//   - churn: which jobs come and go, and what became of them
 package live

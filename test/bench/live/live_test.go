@@ -83,6 +83,45 @@ func TestRun(t *testing.T) {
 	require.ErrorContains(t, Run(t.Context(), s, testWriter{t}), "a limit with 8 requests at a time")
 }
 
+// Twenty seconds of jobs that come and go, for both schedulers at both loads.
+func TestChurn(t *testing.T) {
+	live.SkipUnlessAll(t)
+	s := Default()
+	s.Nodes, s.Churn, s.RunFor, s.Patience, s.Folder = []int{16}, 20*time.Second, 15*time.Second, time.Minute, t.TempDir()
+	require.NoError(t, Run(t.Context(), s, testWriter{t}))
+	text, err := os.ReadFile(filepath.Join(s.Folder, "live.json"))
+	require.NoError(t, err)
+	var r Report
+	require.NoError(t, json.Unmarshal(text, &r))
+	require.Len(t, r.Churn, 4)
+	var turns []string
+	for i := range r.Churn {
+		c := &r.Churn[i]
+		turns = append(turns, c.Scheduler)
+		require.Positive(t, c.Pods)
+		require.Less(t, c.Waiting, c.Jobs)
+		require.Greater(t, c.Held, c.Load/2)
+		require.Positive(t, c.PodWait.P50)
+		require.Zero(t, c.Others.Failed)
+		require.Greater(t, c.Others.Requests, 200, "two requests every 100 ms")
+		require.Positive(t, c.Others.Write.P50)
+		require.Positive(t, c.Others.Read.P50)
+		require.Len(t, c.Processes, 3)
+		component := binders[c.Scheduler].component
+		require.Positive(t, c.Processes[0][component].RSS)
+		require.Greater(t, c.Processes[2][component].CPU, c.Processes[1][component].CPU)
+		require.GreaterOrEqual(t, c.Writes[volcanoUser], 1.0, "a binding for each pod")
+		require.Positive(t, c.Events[volcanoUser])
+		require.Less(t, c.Silent, c.Pods)
+		require.Equal(t, c.Scheduler == Paddle, c.Failover != nil)
+		if c.Failover != nil {
+			require.Positive(t, c.Failover.Scheduler)
+			require.Positive(t, c.Failover.Controller)
+		}
+	}
+	require.Equal(t, []string{Stock, Paddle, Paddle, Stock}, turns)
+}
+
 // testWriter logs progress.
 type testWriter struct{ *testing.T }
 

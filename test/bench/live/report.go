@@ -34,6 +34,7 @@ type Report struct {
 	Settings Settings       `json:"settings"`
 	Cases    []Case         `json:"cases"`
 	Prompt   []Prompt       `json:"prompt"`
+	Churn    []Churn        `json:"churn"`
 	Bars     []bars.Bar     `json:"bars"`
 }
 

@@ -37,6 +37,10 @@ func Run(ctx context.Context, s Settings, progress io.Writer) error {
 	for i := range earlier.Prompt {
 		r.addPrompt(earlier.Prompt[i])
 	}
+	r.Churn = earlier.Churn
+	if s.Churn > 0 {
+		return s.churns(ctx, r, progress)
+	}
 	result.Say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
 	for len(cases) > 0 {
 		n := 0
@@ -52,7 +56,7 @@ func Run(ctx context.Context, s Settings, progress io.Writer) error {
 }
 
 // measure takes all cases of one cluster that were not measured earlier.
-func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report, progress io.Writer) (err error) {
+func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report, progress io.Writer) error {
 	nodes := cases[0].Nodes
 	var todo []Case
 	for i := range cases {
@@ -69,38 +73,41 @@ func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report
 	if err := r.write(); err != nil || len(todo)+len(prompts) == 0 {
 		return err
 	}
+	return s.on(ctx, nodes, progress, func(p *player) error {
+		for i := range todo {
+			c := &todo[i]
+			if err := s.rounds(ctx, p, c); err != nil {
+				return err
+			}
+			r.add(*c)
+			if err := r.write(); err != nil {
+				return err
+			}
+		}
+		for _, who := range prompts {
+			result, err := p.prompt(ctx, nodes, who, s.Takeovers)
+			if err != nil {
+				return fmt.Errorf("a place changes hands on %d nodes, %s: %w", nodes, who, err)
+			}
+			r.addPrompt(result)
+			if err := r.write(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// on starts a sandbox for turns, and stops it after them. Its logs stay if there was an error.
+func (s *Settings) on(ctx context.Context, nodes int, progress io.Writer, turns func(*player) error) error {
 	at, err := s.start(ctx, nodes, progress)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.folder, "logs"))
-		}
-		err = errors.Join(err, at.stop(err != nil))
-	}()
-	p := &player{site: at, concurrency: s.Concurrency}
-	for i := range todo {
-		c := &todo[i]
-		if err := s.rounds(ctx, p, c); err != nil {
-			return err
-		}
-		r.add(*c)
-		if err := r.write(); err != nil {
-			return err
-		}
+	if err = turns(&player{site: at, concurrency: s.Concurrency}); err != nil {
+		err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.folder, "logs"))
 	}
-	for _, who := range prompts {
-		result, err := p.prompt(ctx, nodes, who, s.Takeovers)
-		if err != nil {
-			return fmt.Errorf("a place changes hands on %d nodes, %s: %w", nodes, who, err)
-		}
-		r.addPrompt(result)
-		if err := r.write(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(err, at.stop(err != nil))
 }
 
 // prompted returns the schedulers that have a place change hands: those that know gangs.

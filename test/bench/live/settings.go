@@ -33,6 +33,10 @@ type Settings struct {
 	Takeovers int `json:"takeovers"`
 	// SchedulerArgs are added to those of paddle-scheduler.
 	SchedulerArgs []string `json:"scheduler_args"`
+	// Churn is how long jobs come and go at each load on a cluster of the first size, and RunFor how long a job runs, in the mean.
+	// Nothing else is measured then; 0 leaves it out.
+	Churn  time.Duration `json:"-"`
+	RunFor time.Duration `json:"-"`
 	// Keep has what the folder's live.json holds not measured again.
 	Keep bool `json:"-"`
 	// Folder for live.json; the sandbox's state is below it as long as it runs.
@@ -45,7 +49,8 @@ type Settings struct {
 func Default() Settings {
 	return Settings{
 		Nodes: []int{500, 1000, 5000}, Gangs: []string{"10000x1", "500x20", "20x500", "1x5000"}, Scale: 0.4, Forms: load.Forms(),
-		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Takeovers: 100, Folder: "_output/bench", Patience: 5 * time.Minute,
+		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Takeovers: 100, RunFor: 8 * time.Minute,
+		Folder: "_output/bench", Patience: 5 * time.Minute,
 	}
 }
 
@@ -68,6 +73,9 @@ func (s *Settings) check() error {
 	}
 	if len(s.Nodes) == 0 || slices.Min(s.Nodes) < 1 || s.Rounds < 1 || s.Concurrency < 1 || s.Scale <= 0 || s.Takeovers < 0 {
 		return errors.New("nodes, rounds, concurrency and scale must each be above 0, and takeovers not below")
+	}
+	if s.Churn < 0 || s.Churn > 0 && s.RunFor <= 0 {
+		return fmt.Errorf("jobs come and go for %s and run for %s: both must be above 0", s.Churn, s.RunFor)
 	}
 	if s.Patience < time.Second {
 		return fmt.Errorf("patience is %s: give a turn at least a second", s.Patience)

@@ -4,6 +4,7 @@ package live
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +28,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		"nodes, rounds, concurrency and":         func(s *Settings) { s.Concurrency = 0 },
 		"nodes, rounds, concurrency":             func(s *Settings) { s.Scale = 0 },
 		"and takeovers not below":                func(s *Settings) { s.Takeovers = -1 },
+		"jobs come and go for -1s":               func(s *Settings) { s.Churn = -time.Second },
+		"and run for 0s":                         func(s *Settings) { s.Churn, s.RunFor = time.Second, 0 },
 		"patience is 0s":                         func(s *Settings) { s.Patience = 0 },
 	} {
 		s := Default()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -60,7 +61,11 @@ func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*s
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the sandbox: %w", err)
 	}
-	args, log, err := audit.Prepare(folder+"-audit", policy)
+	rules := policy
+	if s.Churn > 0 {
+		rules = strings.Replace(policy, "rules:\n", "rules:\n"+eventBodies, 1)
+	}
+	args, log, err := audit.Prepare(folder+"-audit", rules)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ func written(t *testing.T, seconds ...float64) string {
 	}
 	measured.Cases = []live.Case{bound}
 	measured.Prompt = []live.Prompt{{Scheduler: live.Paddle, Nodes: 5000, Pending: 192, Waits: []float64{1, 2}}}
+	going := live.Churn{Scheduler: live.Paddle, Nodes: 500, Load: 0.9, Seconds: 1800, Writes: map[string]float64{"kwok": 4}, Processes: []map[string]usage.Process{{"etcd": {RSS: 50}}, {"etcd": {RSS: 70}}, {"etcd": {RSS: 60}}}, Failover: &live.Failover{Scheduler: 3}}
+	going.Others.Write.P99 = 0.25
+	measured.Churn = []live.Churn{going}
 	put(t, folder, "bench/live.json", measured)
 	put(t, folder, "bench/kind/live.json", measured)
 	played := &trace.Report{Settings: trace.Settings{Loads: []float64{0.85}, Schedulers: []string{"network-topology-aware", "paddle-bytes"}, Seeds: []uint64{1, 2}}}
@@ -146,6 +149,10 @@ func TestPage(t *testing.T) {
 		"pods bound, 5000 nodes, 50x20 as podgroup, paddle: 310 pods per second 300…320",
 		"processor time of kube-apiserver, 5000 nodes, 50x20 as podgroup, paddle: 3.10 s 3.00…3.20",
 		"bound once it fits, 5000 nodes, 192 pods pending, paddle: 1.50 s 1.00…2.00",
+		"99 of 100 of another user&#39;s writes are answered within, churn of 1800 s, 500 nodes, load 0.9, paddle: 0.25 s",
+		"writes of kwok, churn of 1800 s, 500 nodes, load 0.9, paddle: 4.00 per pod",
+		"memory of etcd at the end, churn of 1800 s, 500 nodes, load 0.9, paddle: 60.0 MiB",
+		"scheduler killed, until the next binding, churn of 1800 s, 500 nodes, load 0.9, paddle: 3.00 s",
 		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
 		"controller&#39;s requests: create jobs: 1.00 per job",
 		"completion time of gangs (jobs of several pods), mean over jobs, load 0.85, network-topology-aware: 15.0 h 10.0…20.0",

@@ -76,6 +76,7 @@ func lived(r *live.Report) *Section {
 	}
 	s.used(r)
 	s.prompt(r)
+	s.churn(r)
 	return s
 }
 

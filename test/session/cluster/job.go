@@ -48,16 +48,18 @@ type Role struct {
 	Task    string
 	Pods    int
 	Request Amounts
+	// Annotations of the pods.
+	Annotations map[string]string
 }
 
 // ServersAndWorkers is a job in PS mode.
 func ServersAndWorkers(name string, servers, workers int, server, worker Amounts) Job {
-	return Job{Name: name, Mode: PS, Roles: []Role{{ServerTask, servers, server}, {WorkerTask, workers, worker}}}
+	return Job{Name: name, Mode: PS, Roles: []Role{{Task: ServerTask, Pods: servers, Request: server}, {Task: WorkerTask, Pods: workers, Request: worker}}}
 }
 
 // Ring is a collective job.
 func Ring(name string, pods int, worker Amounts) Job {
-	return Job{Name: name, Mode: Collective, Roles: []Role{{WorkerTask, pods, worker}}}
+	return Job{Name: name, Mode: Collective, Roles: []Role{{Task: WorkerTask, Pods: pods, Request: worker}}}
 }
 
 // Pods of all roles.
@@ -91,9 +93,9 @@ var born = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func (j *Job) volcanoJob() *batch.Job {
 	var job *batch.Job
 	if j.Mode == Other {
-		job = j.plain()
+		job = j.Plain()
 	} else {
-		job, _ = builder.Job(j.paddleJob(), builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.Service})
+		job, _ = builder.Job(j.PaddleJob(), builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.Service})
 	}
 	job.UID = identity(j.Name)
 	job.Spec.Queue = queueName
@@ -101,7 +103,8 @@ func (j *Job) volcanoJob() *batch.Job {
 	return job
 }
 
-func (j *Job) paddleJob() *v1.PaddleJob {
+// PaddleJob is what a user of Paddle writes.
+func (j *Job) PaddleJob() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: namespace, UID: identity("paddle " + j.Name)}}
 	if j.Tensor > 0 {
 		job.Spec.Parallelism = &v1.Parallelism{Tensor: int32(j.Tensor), Pipeline: int32(j.Pipeline)}
@@ -118,7 +121,8 @@ func (j *Job) paddleJob() *v1.PaddleJob {
 	return job
 }
 
-func (j *Job) plain() *batch.Job {
+// Plain is the Volcano Job that a user of another framework writes.
+func (j *Job) Plain() *batch.Job {
 	job := &batch.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: namespace},
 		Spec:       batch.JobSpec{SchedulerName: "volcano", MinAvailable: int32(j.Pods())},
@@ -133,7 +137,7 @@ func (j *Job) plain() *batch.Job {
 }
 
 func (r *Role) template() corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: r.Annotations}, Spec: corev1.PodSpec{Containers: []corev1.Container{{
 		Name: "main", Image: "registry.example/train:1", Command: []string{"python", "train.py"},
 		Resources: corev1.ResourceRequirements{Requests: r.Request.list(), Limits: r.Request.list()},
 	}}}}

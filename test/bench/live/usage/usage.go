@@ -19,12 +19,13 @@ import (
 
 // Process is what one has used.
 type Process struct {
-	// CPU is in seconds of one processor, Peak the most of resident memory in MiB.
+	// CPU is in seconds of one processor. RSS is the resident memory in MiB, and Peak the most of it.
 	CPU  float64 `json:"cpu_s"`
+	RSS  float64 `json:"rss_mib,omitempty"`
 	Peak float64 `json:"peak_mib"`
 }
 
-// Self is the name of this process, which submits, reads the audit log, and is the limit's client. Its peak is since its start.
+// Self is the name of this process, which submits, reads the audit log, and is the limit's client. Its peak is since its start, and its RSS is not read.
 const Self = "benchmark"
 
 // Others is the name of all else that runs on this machine; it has no peak.
@@ -80,7 +81,7 @@ func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 		process := Process{CPU: cpu}
 		if name == Self {
 			process.Peak = selfPeak()
-		} else if _, process.Peak, err = p.Memory(name); err != nil {
+		} else if process.RSS, process.Peak, err = p.Memory(name); err != nil {
 			return nil, err
 		}
 		used[name] = process
