@@ -75,9 +75,9 @@ func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.folder, "logs"))
+			err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.StateDir(), "logs"))
 		}
-		err = errors.Join(err, at.stop(err != nil))
+		err = errors.Join(err, at.Close(err != nil))
 	}()
 	p := &player{site: at, concurrency: s.Concurrency}
 	for i := range todo {
