@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/peers"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
 	"github.com/paddle-volcano/paddle-volcano/test/session"
@@ -50,6 +51,11 @@ func written(t *testing.T, seconds ...float64) string {
 	measured.Prompt = []live.Prompt{{Scheduler: live.Paddle, Nodes: 5000, Pending: 192, Waits: []float64{1, 2}}}
 	put(t, folder, "bench/live.json", measured)
 	put(t, folder, "bench/kind/live.json", measured)
+	placed := peers.Turn{Scheduler: "kai", Case: "500 nodes, 50x20", Way: peers.EndToEnd, Places: peers.Places{OneRack: 50}}
+	placed.Bound = 120
+	put(t, folder, "bench/peers.json", &peers.Report{
+		Settings: peers.Default(), Turns: []peers.Turn{placed}, Peers: []peers.Row{{Scheduler: placed.Scheduler, Version: "v0.12.0", Case: placed.Case}},
+	})
 	played := &trace.Report{Settings: trace.Settings{Loads: []float64{0.85}, Schedulers: []string{"network-topology-aware", "paddle-bytes"}, Seeds: []uint64{1, 2}}}
 	for i, jct := range []float64{36000, 72000, 3600, 7200} {
 		run := trace.Run{Case: trace.Case{Load: 0.85, Scheduler: played.Settings.Schedulers[i/2], Seed: uint64(i%2 + 1)}}
@@ -133,7 +139,7 @@ func TestPage(t *testing.T) {
 	folder := written(t, 0.2, 0.1, 0.3)
 	var said bytes.Buffer
 	require.NoError(t, Make(folder, &said))
-	require.Contains(t, said.String(), "7 benchmarks, 1 of 3 bars missed")
+	require.Contains(t, said.String(), "8 benchmarks, 1 of 3 bars missed")
 	text, err := os.ReadFile(filepath.Join(folder, "bench", "report.html"))
 	require.NoError(t, err)
 	for _, want := range []string{
@@ -146,6 +152,7 @@ func TestPage(t *testing.T) {
 		"pods bound, 5000 nodes, 50x20 as podgroup, paddle: 310 pods per second 300…320",
 		"processor time of kube-apiserver, 5000 nodes, 50x20 as podgroup, paddle: 3.10 s 3.00…3.20",
 		"bound once it fits, 5000 nodes, 192 pods pending, paddle: 1.50 s 1.00…2.00",
+		"pods bound from end to end, 500 nodes, 50x20, kai: 120 pods per second", "gangs in one rack, 500 nodes, 50x20, kai: 50.0",
 		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
 		"controller&#39;s requests: create jobs: 1.00 per job",
 		"completion time of gangs (jobs of several pods), mean over jobs, load 0.85, network-topology-aware: 15.0 h 10.0…20.0",
@@ -185,7 +192,7 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	put(t, folder, "bench/controller.json", &live.JobReport{})
 	p, err := Read(folder)
 	require.NoError(t, err)
-	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
+	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/peers.json", "bench/peers-1.37.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "bench", "trace.json"), []byte("{"), 0o600))
 	_, err = Read(folder)
 	require.ErrorContains(t, err, "trace.json: unexpected end of JSON input; run its benchmark again")
