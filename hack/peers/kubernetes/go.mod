@@ -3,7 +3,7 @@ module github.com/paddle-volcano/paddle-volcano/hack/peers/kubernetes
 
 go 1.26.0
 
-require k8s.io/kubernetes v1.37.2
+require k8s.io/kubernetes v1.37.2 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect
