@@ -154,6 +154,12 @@ LIVE ?=
 bench-live: plane ## Have schedulers bind the same gangs in turn on live control planes, beside clients that only write (hours; LIVE=--quick: minutes)
 	$(GO) run ./cmd/paddle-bench live --out $(OUT)/bench $(LIVE)
 
+PEERS ?=
+
+.PHONY: bench-peers
+bench-peers: plane ## Have schedulers of other projects, Volcano's and ours place the same gangs, each on a new control plane (2 hours; PEERS=--kubernetes=1.37: those of Kubernetes 1.37)
+	$(GO) run ./cmd/paddle-bench peers --out $(OUT)/bench $(PEERS)
+
 .PHONY: kind-up
 kind-up: ## Make a cluster of kind's with Volcano, our programs and NODES simulated nodes (500); needs Docker, or root on Debian
 	hack/kind/up.sh

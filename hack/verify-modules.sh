@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for mod in . hack/*/; do
+for mod in . hack/*/ hack/peers/*/; do
   (cd "$mod" && go mod tidy -diff) || {
     echo "verify: $mod/go.mod is not tidy (difference above); run go mod tidy there" >&2
     exit 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live, makes a report of all, and compares a slice with figures that are kept; only flags live here.
+// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live and those of other projects, makes a report of all, and compares a slice with figures that are kept; only flags live here.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/gate"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/peers"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/report"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
@@ -32,7 +32,7 @@ import (
 type command func(flags *pflag.FlagSet, args []string) func(context.Context) error
 
 var commands = map[string]command{
-	"placement": placements, "session": sessions, "controller": controllers, "soak": soaks, "trace": traces, "live": lives, "report": reports, "gate": gates,
+	"placement": placements, "session": sessions, "controller": controllers, "soak": soaks, "trace": traces, "live": lives, "peers": systems, "report": reports, "gate": gates,
 }
 
 // errUsage is wrapped by errors about flags that only show when they are used.
@@ -185,23 +185,18 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	if quick {
 		s.Quick()
 	}
-	flags.BoolVar(&s.Keep, "keep", false, "do not measure again what the folder's live.json holds, at whatever scale")
-	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json")
-	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
-	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
-	flags.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
-	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", live.Schedulers()))
-	flags.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
-	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
-	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limit makes at a time")
-	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
-	flags.DurationVar(&s.Churn, "churn", 0, "measure only this: how all programs do while jobs come and go for this long at each load, on the first size of --nodes")
-	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "--churn: how long jobs run, in the mean")
-	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
+	s.Flags(flags)
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
 	return func(ctx context.Context) error {
 		return shown(live.Run(ctx, s, os.Stderr), s.Folder, "live.json")
 	}
+}
+
+// systems measures schedulers of other projects, each on a new control plane.
+func systems(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := peers.Default()
+	s.Flags(flags)
+	return func(ctx context.Context) error { return shown(peers.Run(ctx, s, os.Stderr), s.Folder, s.File()) }
 }
 
 // gates compares a slice of the benchmarks with figures that are kept.

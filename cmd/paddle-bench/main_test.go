@@ -36,6 +36,8 @@ func TestExitCodes(t *testing.T) {
 		{"keep a part", []string{"gate", "--only", "placement", "--keep", "5"}, 1},
 		{"help on live", []string{"live", "--help"}, 0},
 		{"an unknown form", []string{"live", "--quick", "--forms", "job"}, 1},
+		{"help on peers", []string{"peers", "--help"}, 0},
+		{"an unknown peer", []string{"peers", "--peers", "none"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, run(c.args)) })
 	}

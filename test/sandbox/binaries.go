@@ -52,9 +52,16 @@ var (
 	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box"}
 )
 
+func (o *Options) apiServer() build {
+	if o.APIServer != nil {
+		return o.APIServer.build()
+	}
+	return buildAPIServer
+}
+
 // builds lists what a sandbox with these options needs.
 func (o *Options) builds() []build {
-	list := []build{buildAPIServer, buildKCM, buildEtcd, buildVolcanoCM, buildWebhooks, buildKwok}
+	list := []build{o.apiServer(), buildKCM, buildEtcd, buildVolcanoCM, buildWebhooks, buildKwok}
 	if o.StockScheduler {
 		list = append(list, buildStock)
 	} else {
@@ -82,6 +89,9 @@ func (o *Options) builds() []build {
 	}
 	if o.Kubeadm {
 		list = append(list, buildKubeadm, buildKubeProxy, buildKubeSched)
+	}
+	for _, p := range o.Programs {
+		list = append(list, p.build())
 	}
 	return list
 }
@@ -167,25 +177,36 @@ func (b *builder) current(ctx context.Context, item build) (bool, error) {
 
 func (b *builder) stampFile(item build) string { return filepath.Join(b.dir, "."+item.name+".stamp") }
 
+// output is the name that go build gives the binary.
+func (item build) output() string {
+	if item.pkg == "." {
+		return item.name // the module's
+	}
+	return path.Base(strings.TrimSuffix(item.pkg, "/v3"))
+}
+
 // module builds binaries of one module.
 func (b *builder) module(ctx context.Context, module string, items []build) error {
 	flags := "-s -w"
-	if module == planeModule {
+	if module == planeModule || slices.ContainsFunc(items, func(item build) bool { return strings.HasPrefix(item.pkg, "k8s.io/kubernetes/") }) {
 		version, err := goOutput(ctx, filepath.Join(b.root, module), "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 		if err != nil {
 			return err
 		}
 		flags += versionFlags(version)
 	}
-	if err := b.compile(ctx, module, items, flags); err != nil {
+	// Where a package has another name than its program, the folder of binaries may have another program of that name. All others are
+	// built in place, because go build does not link again what is up to date.
+	into := b.dir
+	if slices.ContainsFunc(items, func(item build) bool { return item.output() != item.name }) {
+		into = filepath.Join(b.dir, ".unnamed")
+	}
+	if err := b.compile(ctx, module, items, flags, into); err != nil {
 		return err
 	}
 	for _, item := range items {
-		// Some packages of Volcano and etcd have other names than their programs.
-		if output := path.Base(strings.TrimSuffix(item.pkg, "/v3")); output != "." && output != item.name {
-			if err := os.Rename(filepath.Join(b.dir, output), filepath.Join(b.dir, item.name)); err != nil {
-				return fmt.Errorf("name the binary of %s: %w", item.pkg, err)
-			}
+		if err := os.Rename(filepath.Join(into, item.output()), filepath.Join(b.dir, item.name)); err != nil {
+			return fmt.Errorf("name the binary of %s: %w", item.pkg, err)
 		}
 		if !item.stamped {
 			continue
@@ -206,7 +227,7 @@ func (b *builder) stamp(ctx context.Context, module string) (string, error) {
 	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		data, err := os.ReadFile(filepath.Join(b.root, module, name))
 		if name == "main.go" && errors.Is(err, fs.ErrNotExist) {
-			continue // only CoreDNS has one, which chooses its plugins
+			continue // only kubectl and CoreDNS have one, which chooses its plugins
 		}
 		if err != nil {
 			return "", fmt.Errorf("read the pins of %s: %w", module, err)

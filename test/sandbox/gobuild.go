@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// compile builds binaries of one module with one go build, which keeps all cores busy, and says how far it is, since it can take
+// compile builds binaries of one module into a folder with one go build, which keeps all cores busy, and says how far it is, since it can take
 // minutes.
-func (b *builder) compile(ctx context.Context, module string, items []build, linkerFlags string) error {
+func (b *builder) compile(ctx context.Context, module string, items []build, linkerFlags, into string) error {
 	dir := filepath.Join(b.root, module)
 	var names, packages []string
 	for _, item := range items {
@@ -32,7 +32,7 @@ func (b *builder) compile(ctx context.Context, module string, items []build, lin
 		defer close(stopped)
 		b.tell(ctx, dir, packages, what, &log, finished)
 	}()
-	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", b.dir + "/"}, packages...)...)
+	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", into + "/"}, packages...)...)
 	cmd.Stderr = &log
 	err := cmd.Run()
 	close(finished)

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -175,11 +176,18 @@ type ComponentStatus struct {
 	Log string
 }
 
-// ComponentStatuses lists the components that a sandbox has started.
+// ComponentStatuses lists the components that a sandbox has started, those of Components first.
 func ComponentStatuses(stateDir string) []ComponentStatus {
 	l := layout(stateDir)
+	names := Components()
+	files, _ := filepath.Glob(l.pid("*")) // the pattern is valid
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".pid"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	var out []ComponentStatus
-	for _, name := range Components() {
+	for _, name := range names {
 		data, err := os.ReadFile(l.pid(name))
 		if err != nil {
 			continue

@@ -48,6 +48,10 @@ type Options struct {
 	Kubeadm bool
 	// Trainer adds Kubeflow Trainer and JobSet, which have the administrator's permissions.
 	Trainer bool
+	// Programs are built in addition. AddComponent makes components of them.
+	Programs []Program
+	// APIServer is another kube-apiserver than that of hack/plane.
+	APIServer *Program
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
 

@@ -187,7 +187,7 @@ func (l layout) cgroup() string {
 func (st *starter) takeBoxPorts(n int) ([]int, error) {
 	if st.real.ports == nil {
 		var err error
-		if st.real.ports, err = st.takeFreePorts(boxPorts); err != nil {
+		if st.real.ports, err = st.TakePorts(boxPorts); err != nil {
 			return nil, err
 		}
 		st.real.free = st.real.ports

@@ -32,6 +32,9 @@ type Sandbox struct {
 	box   *box.Box
 	parts string
 
+	// binaries are paths by name.
+	binaries map[string]string
+
 	mu         sync.Mutex
 	components map[string]component
 	// addresses are where components serve metrics over HTTP.

@@ -185,7 +185,6 @@ type starter struct {
 	options     *Options
 	manifests   *manifests
 	nodes       []*corev1.Node
-	binaries    map[string]string
 	ca          *authority
 	server      string
 	webhookPort int
@@ -274,7 +273,7 @@ func (st *starter) startServers(ctx context.Context) error {
 	if err := until(ctx, "etcd to be healthy", func(ctx context.Context) error { return healthy(ctx, "http://"+address(etcd)+"/health") }); err != nil {
 		return err
 	}
-	if err := st.add(component{name: APIServer, binary: st.binaries[buildAPIServer.name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
+	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
 		return err
 	}
 	admin, err := st.ca.client("sandbox-admin", "system:masters")
@@ -318,18 +317,7 @@ func (st *starter) takePorts(n int) ([]int, error) {
 	if st.options.Real != nil {
 		return st.takeBoxPorts(n)
 	}
-	return st.takeFreePorts(n)
-}
-
-func (st *starter) takeFreePorts(n int) ([]int, error) {
-	numbers := make([]int, n)
-	for i := range numbers {
-		var err error
-		if numbers[i], err = st.ports.take(); err != nil {
-			return nil, err
-		}
-	}
-	return numbers, nil
+	return st.TakePorts(n)
 }
 
 func healthy(ctx context.Context, url string) error {

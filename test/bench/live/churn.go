@@ -114,8 +114,8 @@ func (p *player) comeAndGo(ctx context.Context, s churn.Settings, who string, ow
 	if t.jobs, err = churn.Draw(fmt.Sprintf("s%dj", p.series), s); err != nil {
 		return c, err
 	}
-	p.history = times.New(load.Namespace)
-	p.history.Watch("") // calls are counted, and no writes are kept
+	p.History = times.New(load.Namespace)
+	p.History.Watch("") // calls are counted, and no writes are kept
 	component := binders[who].component
 	if err := p.StartComponent(component); err != nil {
 		return c, err
@@ -140,15 +140,15 @@ func (p *player) comeAndGo(ctx context.Context, s churn.Settings, who string, ow
 	if err != nil {
 		return c, err
 	}
-	calls := p.history.Calls()
-	p.history.Watch("")
+	calls := p.History.Calls()
+	p.History.Watch("")
 	if err := pause(ctx, afterwards); err != nil {
 		return c, err
 	}
 	if err := p.log.Each(t.see); err != nil {
 		return c, err
 	}
-	c.Figures = churn.Sum(t.jobs, p.history.Pods, t.scheduled, t.begin, t.begin.Add(s.Window), s.GPUs)
+	c.Figures = churn.Sum(t.jobs, p.History.Pods, t.scheduled, t.begin, t.begin.Add(s.Window), s.GPUs)
 	c.Writes, c.Events = perPod(calls, c.Pods)
 	if c.Dropped, err = churn.Dropped(log); err != nil {
 		return c, fmt.Errorf("read the scheduler's log: %w", err)
@@ -176,8 +176,8 @@ func (t *turnover) fill(ctx context.Context) error {
 		return err
 	}
 	running, since := 0, time.Now()
-	return t.until(ctx, "running", pods, func() int {
-		if now := t.history.Running; now > running {
+	return t.AwaitPods(ctx, "running", pods, func() int {
+		if now := t.History.Running; now > running {
 			running, since = now, time.Now()
 		}
 		if time.Since(since) > stalled {
@@ -196,7 +196,7 @@ func (t *turnover) window(ctx context.Context, window time.Duration) (used []map
 	if err := t.log.Each(t.see); err != nil {
 		return nil, err
 	}
-	t.history.Watch("")
+	t.History.Watch("")
 	t.begin = time.Now()
 	requests, ctx := errgroup.WithContext(ctx)
 	requests.SetLimit(atOnce)
@@ -228,7 +228,7 @@ func (t *turnover) window(ctx context.Context, window time.Duration) (used []map
 		existing = slices.DeleteFunc(existing, func(job *churn.Job) bool {
 			over := elapsed >= job.Arrival+job.RunFor
 			if over && !job.Before {
-				finished := job.Finished(t.history.Pods)
+				finished := job.Finished(t.History.Pods)
 				over = !finished.IsZero() && time.Since(finished) >= finishedFor
 			}
 			if over {
@@ -251,7 +251,7 @@ func (t *turnover) see(e *auditv1.Event) {
 	if e.ImpersonatedUser != nil {
 		return
 	}
-	t.history.See(e)
+	t.History.See(e)
 	if pod := churn.Scheduled(e); pod != "" {
 		t.scheduled[pod] = true
 	}
@@ -309,7 +309,7 @@ func (p *player) replace(ctx context.Context, component string, job *cluster.Job
 		return 0, err
 	}
 	handled := 0
-	w := times.Waiter{Failed: p.Failed(), Patience: p.patience, Read: func() error {
+	w := times.Waiter{Failed: p.Failed(), Patience: p.Patience, Read: func() error {
 		return p.log.Each(func(e *auditv1.Event) {
 			if handled == 0 && e.RequestReceivedTimestamp.After(killed) && !audit.Refused(e) && done(e) {
 				handled, answered = 1, e.StageTimestamp.Time

@@ -113,15 +113,15 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 		return r, err
 	}
 	defer func() {
-		if err = errors.Join(err, at.stop(err != nil)); err != nil {
+		if err = errors.Join(err, at.Close(err != nil)); err != nil {
 			err = fmt.Errorf("round of %s: %w", kind, err)
 		}
 	}()
 	if err := at.StartComponent(sandbox.Scheduler); err != nil {
 		return r, err
 	}
-	at.history = times.New(load.Namespace)
-	at.history.Watch(controllerUser)
+	at.History = times.New(load.Namespace)
+	at.History.Watch(controllerUser)
 	mark, err := usage.Begin(at.Plane)
 	if err != nil {
 		return r, err
@@ -130,24 +130,24 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 	if err := l.Submit(ctx, at.Plane); err != nil {
 		return r, err
 	}
-	if err := at.until(ctx, "created", l.Pods(), func() int { return at.history.Created }); err != nil {
+	if err := at.AwaitPods(ctx, "created", l.Pods(), func() int { return at.History.Created }); err != nil {
 		return r, err
 	}
 	r = JobRound{Kind: kind, Created: time.Since(begin).Seconds()}
 	known := func() int {
 		if kind == KindPaddle {
-			return min(at.history.Addressed, PodsOfJob*at.history.Environments)
+			return min(at.History.Addressed, PodsOfJob*at.History.Environments)
 		}
-		return at.history.Addressed
+		return at.History.Addressed
 	}
-	if err := at.until(ctx, "known to their peers", l.Pods(), known); err != nil {
+	if err := at.AwaitPods(ctx, "known to their peers", l.Pods(), known); err != nil {
 		return r, err
 	}
-	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.history.Ended, at.history.Running, written(at.history.Calls())
+	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.History.Ended, at.History.Running, written(at.History.Calls())
 	if r.Processes, err = mark.Since(at.Plane); err != nil {
 		return r, err
 	}
-	if err := at.until(ctx, "that have been Running", l.Pods(), func() int { return at.history.Running }); err != nil {
+	if err := at.AwaitPods(ctx, "that have been Running", l.Pods(), func() int { return at.History.Running }); err != nil {
 		return r, err
 	}
 	if r.AllRunning = time.Since(begin).Seconds(); !whole {
@@ -157,10 +157,10 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 		return r, err
 	}
 	r.Completed = time.Since(begin).Seconds()
-	if err := at.log.Each(at.history.See); err != nil {
+	if err := at.Read(); err != nil {
 		return r, err
 	}
-	calls := at.history.Calls()
+	calls := at.History.Calls()
 	r.WritesBy = map[string]int{}
 	for user, of := range calls {
 		r.WritesBy[user] = sumOf(written(times.Calls{user: of}))
@@ -178,11 +178,11 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 
 // completed waits until the controller has written the last status of each job.
 func (s *JobSettings) completed(ctx context.Context, at *site) error {
-	at.patience = s.Patience + s.RunFor
+	at.Patience = s.Patience + s.RunFor
 	var failed, listed error
 	asked := time.Time{}
 	done := 0
-	err := at.until(ctx, "of jobs that are Completed", s.Jobs*PodsOfJob, func() int {
+	err := at.AwaitPods(ctx, "of jobs that are Completed", s.Jobs*PodsOfJob, func() int {
 		if time.Since(asked) < time.Second {
 			return PodsOfJob * done
 		}

@@ -51,7 +51,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 		return Prompt{}, fmt.Errorf("rack %s holds no gang of %d: a larger cluster is needed", promptRack, promptGang)
 	}
 	l.Gangs = fits + promptWait
-	p.history = times.New(load.Namespace)
+	p.History = times.New(load.Namespace)
 	if err := l.Submit(ctx, p.Plane); err != nil {
 		return Prompt{}, err
 	}
@@ -63,7 +63,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	if err != nil {
 		return Prompt{}, err
 	}
-	if err := p.until(ctx, "bound", fits*promptGang, func() int { return p.history.Bound }); err != nil {
+	if err := p.AwaitPods(ctx, "bound", fits*promptGang, func() int { return p.History.Bound }); err != nil {
 		return Prompt{}, err
 	}
 	before, err := p.sessions(ctx, binders[who].component)
@@ -100,11 +100,11 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 		if err := pause(ctx, time.Duration(part*float64(period))); err != nil {
 			return nil, err
 		}
-		holder, want := holders[0], p.history.Bound+l.Gang
+		holder, want := holders[0], p.History.Bound+l.Gang
 		if err := l.Withdraw(ctx, p.Plane, holder); err != nil {
 			return nil, err
 		}
-		if err := p.until(ctx, "bound", want, func() int { return p.history.Bound }); err != nil {
+		if err := p.AwaitPods(ctx, "bound", want, func() int { return p.History.Bound }); err != nil {
 			return nil, err
 		}
 		takers := p.newlyPlaced(l, next, known)
@@ -112,7 +112,7 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 			return nil, fmt.Errorf("%d gangs are placed whole where one had gone", len(takers))
 		}
 		holders = append(holders[1:], takers...)
-		waits = append(waits, p.history.Placed(l.Name(takers[0])).Sub(p.history.Freed(l.Name(holder))).Seconds())
+		waits = append(waits, p.History.Placed(l.Name(takers[0])).Sub(p.History.Freed(l.Name(holder))).Seconds())
 		one := l
 		one.First, one.Gangs = next, 1
 		if err := one.Submit(ctx, p.Plane); err != nil {
@@ -127,12 +127,12 @@ func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]floa
 func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
 	var found []int
 	for i := l.First; i < end; i++ {
-		if !known[i] && !p.history.Placed(l.Name(i)).IsZero() {
+		if !known[i] && !p.History.Placed(l.Name(i)).IsZero() {
 			known[i] = true
 			found = append(found, i)
 		}
 	}
-	slices.SortFunc(found, func(a, b int) int { return p.history.Placed(l.Name(a)).Compare(p.history.Placed(l.Name(b))) })
+	slices.SortFunc(found, func(a, b int) int { return p.History.Placed(l.Name(a)).Compare(p.History.Placed(l.Name(b))) })
 	return found
 }
 

@@ -105,9 +105,9 @@ func (s *Settings) on(ctx context.Context, nodes int, progress io.Writer, turns 
 		return err
 	}
 	if err = turns(&player{site: at, concurrency: s.Concurrency}); err != nil {
-		err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.folder, "logs"))
+		err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.StateDir(), "logs"))
 	}
-	return errors.Join(err, at.stop(err != nil))
+	return errors.Join(err, at.Close(err != nil))
 }
 
 // prompted returns the schedulers that have a place change hands: those that know gangs.

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -52,6 +53,23 @@ func Default() Settings {
 		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Takeovers: 100, RunFor: 8 * time.Minute,
 		Folder: "_output/bench", Patience: 5 * time.Minute,
 	}
+}
+
+// Flags declares the flags of the settings.
+func (s *Settings) Flags(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.Keep, "keep", false, "do not measure again what the folder's live.json holds, at whatever scale")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json")
+	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
+	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
+	flags.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
+	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", Schedulers()))
+	flags.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
+	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
+	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limit makes at a time")
+	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
+	flags.DurationVar(&s.Churn, "churn", 0, "measure only this: how all programs do while jobs come and go for this long at each load, on the first size of --nodes")
+	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "--churn: how long jobs run, in the mean")
+	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
 }
 
 // Quick is a part of it for a few minutes: the case that has bars, a tenth of its size, and the same as PaddleJobs, once each.
@@ -103,7 +121,7 @@ func (s *Settings) cases() ([]Case, error) {
 	for _, nodes := range s.Nodes {
 		for _, form := range s.Forms {
 			for _, text := range s.Gangs {
-				gangs, gang, err := parseGangs(text)
+				gangs, gang, err := load.ParseGangs(text)
 				if err != nil {
 					return nil, err
 				}
@@ -118,20 +136,6 @@ func (s *Settings) cases() ([]Case, error) {
 		return nil, errors.New("no gangs are given: want some such as 500x20")
 	}
 	return cases, nil
-}
-
-func parseGangs(text string) (gangs, gang int, err error) {
-	left, right, ok := strings.Cut(text, "x")
-	if ok {
-		gangs, err = strconv.Atoi(left)
-	}
-	if ok && err == nil {
-		gang, err = strconv.Atoi(right)
-	}
-	if !ok || err != nil || gangs < 1 || gang < 1 {
-		return 0, 0, fmt.Errorf("gangs %q: want a number of gangs and their size, such as 500x20", text)
-	}
-	return gangs, gang, nil
 }
 
 // Case is what is submitted to which cluster, and what came of it.

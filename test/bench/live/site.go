@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,96 +22,100 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// policy has the API server log every request, with the bodies of those that are read or repeated. Leases are left out, because
-// every scheduler renews them.
-const policy = `apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived, ResponseStarted]
-omitManagedFields: true
-rules:
-- level: None
-  nonResourceURLs: ["*"]
-- level: None
-  resources: [{group: coordination.k8s.io}]
-- level: Request
-  resources: [{resources: ["pods/binding"]}]
-- level: Request
-  users: ["paddle-sandbox:kwok"]
-  resources: [{resources: ["pods/status"]}]
-- level: Metadata
-`
-
 // idle are the components without work where a scheduler is alone: nodes are ready, and the pods exist.
 var idle = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
 
-// site is a sandbox on which turns are taken, no scheduler of which runs between them.
-type site struct {
+// Site is a sandbox whose API server logs all requests.
+type Site struct {
 	*live.Plane
-	cluster *sandbox.Topology
-	folder  string
-	log     *audit.Reader
-	// history is what happened to the pods of the turn.
-	history *times.History
-	// quiet says that the idle components do not run.
-	quiet    bool
-	patience time.Duration
-	progress io.Writer
+	// History is what happened to the pods of the turn.
+	History *times.History
+	// Patience is how long AwaitPods goes on without any progress.
+	Patience time.Duration
+	log      *audit.Reader
 }
 
-func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*site, error) {
-	folder, err := filepath.Abs(filepath.Join(s.Folder, "live-state"))
+// Open starts a sandbox whose API server logs what an audit policy asks for: times.Policy, or one with more rules. Its state, and its log in
+// a folder beside it, are removed by Close.
+func Open(ctx context.Context, o sandbox.Options, policy string, patience time.Duration) (*Site, error) {
+	folder, err := filepath.Abs(o.StateDir)
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the sandbox: %w", err)
 	}
-	rules := policy
-	if s.Churn > 0 {
-		rules = strings.Replace(policy, "rules:\n", "rules:\n"+eventBodies, 1)
-	}
-	args, log, err := audit.Prepare(folder+"-audit", rules)
+	args, log, err := audit.Prepare(folder+"-audit", policy)
 	if err != nil {
 		return nil, err
 	}
-	cluster := load.Cluster(nodes)
-	made, err := sandbox.Start(ctx, sandbox.Options{
-		StateDir: folder, Topology: cluster, Rivals: true, Progress: progress,
-		Args: map[string][]string{
-			sandbox.APIServer: append(args, "--delete-collection-workers=16"),
-			sandbox.Scheduler: append([]string{"--enable-pprof"}, s.SchedulerArgs...), sandbox.VolcanoScheduler: {"--enable-pprof"},
-		},
-	})
+	o.Args = maps.Clone(o.Args)
+	if o.Args == nil {
+		o.Args = map[string][]string{}
+	}
+	o.Args[sandbox.APIServer] = slices.Concat(args, o.Args[sandbox.APIServer])
+	made, err := sandbox.Start(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("start the sandbox: %w", err)
 	}
-	at := &site{cluster: cluster, folder: folder, patience: s.Patience, progress: progress, Plane: &live.Plane{Sandbox: made}}
-	if err := at.open(ctx, log); err != nil {
-		return nil, errors.Join(err, at.stop(false))
+	at := &Site{Patience: patience}
+	if at.Plane, err = live.Connect(made); err == nil {
+		at.log, err = audit.Open(log)
+	}
+	if err == nil {
+		err = at.MakeNamespace(ctx, load.Namespace)
+	}
+	if err != nil {
+		return nil, errors.Join(err, made.Stop())
 	}
 	return at, nil
 }
 
-func (at *site) open(ctx context.Context, log string) (err error) {
-	if at.Plane, err = live.Connect(at.Sandbox); err != nil {
-		return err
-	}
-	if at.log, err = audit.Open(log); err != nil {
-		return err
-	}
-	if err := at.MakeNamespace(ctx, load.Namespace); err != nil {
-		return err
-	}
-	return at.Kill(sandbox.Scheduler, syscall.SIGTERM)
-}
-
-// stop removes the state unless it is wanted for reading.
-func (at *site) stop(keep bool) error {
-	errs := []error{at.Stop()}
-	if at.log != nil {
-		errs = append(errs, at.log.Close())
-	}
+// Close stops the sandbox, and removes its state unless that is wanted for reading.
+func (at *Site) Close(keep bool) error {
+	errs := []error{at.Stop(), at.log.Close()}
 	if !keep {
-		errs = append(errs, os.RemoveAll(at.folder), os.RemoveAll(at.folder+"-audit"))
+		errs = append(errs, os.RemoveAll(at.StateDir()), os.RemoveAll(at.StateDir()+"-audit"))
 	}
 	return errors.Join(errs...)
+}
+
+// Read adds to the history what was logged since the last call.
+func (at *Site) Read() error { return at.log.Each(at.History.See) }
+
+// AwaitPods reads the log until count returns want or more.
+func (at *Site) AwaitPods(ctx context.Context, what string, want int, count func() int) error {
+	w := times.Waiter{Read: at.Read, Failed: at.Failed(), Patience: at.Patience}
+	return w.Until(ctx, what, want, count)
+}
+
+// site is one on which turns are taken, no scheduler of which runs between them.
+type site struct {
+	*Site
+	cluster *sandbox.Topology
+	// quiet says that the idle components do not run.
+	quiet    bool
+	progress io.Writer
+}
+
+func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*site, error) {
+	cluster := load.Cluster(nodes)
+	policy := times.Policy
+	if s.Churn > 0 {
+		policy = strings.Replace(policy, "rules:\n", "rules:\n"+eventBodies, 1)
+	}
+	made, err := Open(ctx, sandbox.Options{
+		StateDir: filepath.Join(s.Folder, "live-state"), Topology: cluster, Rivals: true, Progress: progress,
+		Args: map[string][]string{
+			sandbox.APIServer: {"--delete-collection-workers=16"},
+			sandbox.Scheduler: append([]string{"--enable-pprof"}, s.SchedulerArgs...), sandbox.VolcanoScheduler: {"--enable-pprof"},
+		},
+	}, policy, s.Patience)
+	if err != nil {
+		return nil, err
+	}
+	at := &site{Site: made, cluster: cluster, progress: progress}
+	if err := at.Kill(sandbox.Scheduler, syscall.SIGTERM); err != nil {
+		return nil, errors.Join(err, at.Close(false))
+	}
+	return at, nil
 }
 
 // stopIdle stops the idle components, or starts them again.
@@ -130,10 +136,4 @@ func (at *site) stopIdle(quiet bool) error {
 		}
 	}
 	return nil
-}
-
-// until reads the audit log until count returns want or more.
-func (at *site) until(ctx context.Context, what string, want int, count func() int) error {
-	w := times.Waiter{Read: func() error { return at.log.Each(at.history.See) }, Failed: at.Failed(), Patience: at.patience}
-	return w.Until(ctx, what, want, count)
 }

@@ -62,18 +62,18 @@ func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
 
 // alone creates all pods before the binder starts. No other component has work.
 func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
-	p.history = times.New(load.Namespace)
+	p.History = times.New(load.Namespace)
 	if err := c.load(who, 0).Submit(ctx, p.Plane); err != nil { // the limit needs the same names
 		return Turn{}, err
 	}
-	if err := p.until(ctx, "created", c.Pods, func() int { return p.history.Created }); err != nil {
+	if err := p.AwaitPods(ctx, "created", c.Pods, func() int { return p.History.Created }); err != nil {
 		return Turn{}, err
 	}
 	work, err := p.ready(ctx, who)
 	if err != nil {
 		return Turn{}, err
 	}
-	p.history.Watch(binders[who].user)
+	p.History.Watch(binders[who].user)
 	mark, err := usage.Begin(p.Plane)
 	if err != nil {
 		return Turn{}, err
@@ -82,15 +82,15 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	if err := p.until(ctx, "bound", c.Pods, func() int { return p.history.Bound }); err != nil {
+	if err := p.AwaitPods(ctx, "bound", c.Pods, func() int { return p.History.Bound }); err != nil {
 		return Turn{}, err
 	}
-	turn, err := p.turn(p.history.Work(), mark)
+	turn, err := p.turn(p.History.Work(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
 	if who == Paddle {
-		if p.bindings, err = limit.Bindings(p.history.Writes()); err != nil {
+		if p.bindings, err = limit.Bindings(p.History.Writes()); err != nil {
 			return Turn{}, err
 		}
 	}
@@ -115,8 +115,8 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 		if err := load.Clear(ctx, p.Plane); err != nil {
 			return Turn{}, err
 		}
-		p.history = times.New(load.Namespace)
-		p.history.Watch(binders[who].user)
+		p.History = times.New(load.Namespace)
+		p.History.Watch(binders[who].user)
 		if mark, err = usage.Begin(p.Plane); err != nil {
 			return Turn{}, err
 		}
@@ -124,11 +124,11 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 		if err := c.load(who, p.series).Submit(ctx, p.Plane); err != nil {
 			return Turn{}, err
 		}
-		if err := p.until(ctx, "running", c.Pods, func() int { return p.history.Running }); err != nil {
+		if err := p.AwaitPods(ctx, "running", c.Pods, func() int { return p.History.Running }); err != nil {
 			return Turn{}, err
 		}
 	}
-	turn, err := p.turn(p.history.Whole(), mark)
+	turn, err := p.turn(p.History.Whole(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -137,7 +137,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 
 // turn returns the figures of a load.
 func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
-	turn = Turn{Figures: figures, Calls: p.history.Calls(), Late: p.history.Late()}
+	turn = Turn{Figures: figures, Calls: p.History.Calls(), Late: p.History.Late()}
 	turn.Processes, err = mark.Since(p.Plane)
 	return turn, err
 }

@@ -22,6 +22,8 @@ var sources = []struct {
 }{
 	{"bench/live.json", reader(lived)},
 	{"bench/kind/live.json", reader(onKind)},
+	{"bench/peers.json", reader(compared)},
+	{"bench/peers-1.37.json", reader(compared)},
 	{"bench/trace.json", reader(traced)},
 	{"bench/session.json", reader(inSessions)},
 	{"bench/placement.json", reader(placement)},

@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/peers"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
 	"github.com/paddle-volcano/paddle-volcano/test/session"
@@ -53,6 +54,11 @@ func written(t *testing.T, seconds ...float64) string {
 	measured.Churn = []live.Churn{going}
 	put(t, folder, "bench/live.json", measured)
 	put(t, folder, "bench/kind/live.json", measured)
+	placed := peers.Turn{Scheduler: "kai", Case: "500 nodes, 50x20", Way: peers.EndToEnd, Places: peers.Places{OneRack: 50}}
+	placed.Bound = 120
+	put(t, folder, "bench/peers.json", &peers.Report{
+		Settings: peers.Default(), Turns: []peers.Turn{placed}, Peers: []peers.Row{{Scheduler: placed.Scheduler, Version: "v0.12.0", Case: placed.Case}},
+	})
 	played := &trace.Report{Settings: trace.Settings{Loads: []float64{0.85}, Schedulers: []string{"network-topology-aware", "paddle-bytes"}, Seeds: []uint64{1, 2}}}
 	for i, jct := range []float64{36000, 72000, 3600, 7200} {
 		run := trace.Run{Case: trace.Case{Load: 0.85, Scheduler: played.Settings.Schedulers[i/2], Seed: uint64(i%2 + 1)}}
@@ -136,7 +142,7 @@ func TestPage(t *testing.T) {
 	folder := written(t, 0.2, 0.1, 0.3)
 	var said bytes.Buffer
 	require.NoError(t, Make(folder, &said))
-	require.Contains(t, said.String(), "7 benchmarks, 1 of 3 bars missed")
+	require.Contains(t, said.String(), "8 benchmarks, 1 of 3 bars missed")
 	text, err := os.ReadFile(filepath.Join(folder, "bench", "report.html"))
 	require.NoError(t, err)
 	for _, want := range []string{
@@ -153,6 +159,7 @@ func TestPage(t *testing.T) {
 		"writes of kwok, churn of 1800 s, 500 nodes, load 0.9, paddle: 4.00 per pod",
 		"memory of etcd at the end, churn of 1800 s, 500 nodes, load 0.9, paddle: 60.0 MiB",
 		"scheduler killed, until the next binding, churn of 1800 s, 500 nodes, load 0.9, paddle: 3.00 s",
+		"pods bound from end to end, 500 nodes, 50x20, kai: 120 pods per second", "gangs in one rack, 500 nodes, 50x20, kai: 50.0",
 		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
 		"controller&#39;s requests: create jobs: 1.00 per job",
 		"completion time of gangs (jobs of several pods), mean over jobs, load 0.85, network-topology-aware: 15.0 h 10.0…20.0",
@@ -192,7 +199,7 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	put(t, folder, "bench/controller.json", &live.JobReport{})
 	p, err := Read(folder)
 	require.NoError(t, err)
-	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
+	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/peers.json", "bench/peers-1.37.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "bench", "trace.json"), []byte("{"), 0o600))
 	_, err = Read(folder)
 	require.ErrorContains(t, err, "trace.json: unexpected end of JSON input; run its benchmark again")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/peers"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
 	"github.com/paddle-volcano/paddle-volcano/test/session"
@@ -116,6 +117,47 @@ func (s *Section) prompt(r *live.Report) {
 		p := &r.Prompt[i]
 		s.figure(fmt.Sprintf("bound once it fits, %d nodes, %d pods pending, %s", p.Nodes, p.Pending, p.Scheduler), "s", false, p.Waits...)
 	}
+}
+
+// peerMeasures are shown of each turn of one way.
+var peerMeasures = []struct {
+	name, unit string
+	more       bool
+	way        string
+	of         func(*peers.Turn) float64
+}{
+	{"pods bound from end to end", "pods per second", true, peers.EndToEnd, func(t *peers.Turn) float64 { return t.Bound }},
+	{"pods bound by the scheduler alone", "pods per second", true, peers.Alone, func(t *peers.Turn) float64 { return t.Bound }},
+	{"half of the gangs are partly bound for at most", "s", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.PartlyBound.P50 }},
+	{"99 of 100 gangs are partly bound for at most", "s", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.PartlyBound.P99 }},
+	{"gangs in one rack", "", true, peers.EndToEnd, func(t *peers.Turn) float64 { return float64(t.OneRack) }},
+	{"bytes between nodes", "in a step", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.Crossing.Nodes }},
+	{"bytes between racks", "in a step", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.Crossing.Racks }},
+	{"bytes between blocks", "in a step", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.Crossing.Blocks }},
+	{"bound pods of a gang that no rack holds", "", false, peers.EndToEnd, func(t *peers.Turn) float64 { return float64(t.Unfit) }},
+	{"pods that were not bound", "", false, peers.EndToEnd, func(t *peers.Turn) float64 { return float64(t.Unbound) }},
+	{"processor time", "s", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.CPU }},
+	{"peak memory", "MiB", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.RSS }},
+	{"writes", "per pod", false, peers.EndToEnd, func(t *peers.Turn) float64 { return t.Writes }},
+}
+
+// compared shows schedulers of other projects.
+func compared(r *peers.Report) *Section {
+	s := &Section{
+		Title:   "Schedulers of other projects on Kubernetes " + r.Settings.Kubernetes + ": how fast and where they place gangs",
+		About:   "Each scheduler has a new control plane in each turn, and places the same gangs on the same nodes. Each gang requires one rack, unless its scheduler knows no topology. All times are from the API server's audit log.",
+		Command: "make bench-peers PEERS=--kubernetes=" + r.Settings.Kubernetes, Facts: machine(r.Machine),
+	}
+	for i := range r.Peers {
+		s.fact(r.Peers[i].Scheduler+", "+r.Peers[i].Case, "%s", r.Peers[i].Version)
+	}
+	for _, m := range peerMeasures {
+		for i := range r.Peers {
+			p := &r.Peers[i]
+			s.figure(fmt.Sprintf("%s, %s, %s", m.name, p.Case, p.Scheduler), m.unit, m.more, r.Values(p.Scheduler, p.Case, m.way, m.of)...)
+		}
+	}
+	return s
 }
 
 // rounds returns the numbers of rounds that cases had, least first.

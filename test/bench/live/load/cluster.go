@@ -5,6 +5,8 @@ package load
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,6 +50,21 @@ func Fit(gangs, gang, nodes int, scale float64) (int, int) {
 		return 1, min(gang, pods)
 	}
 	return pods / gang, gang
+}
+
+// ParseGangs reads a number of gangs and their size, such as 500x20.
+func ParseGangs(text string) (gangs, gang int, err error) {
+	left, right, ok := strings.Cut(text, "x")
+	if ok {
+		gangs, err = strconv.Atoi(left)
+	}
+	if ok && err == nil {
+		gang, err = strconv.Atoi(right)
+	}
+	if !ok || err != nil || gangs < 1 || gang < 1 {
+		return 0, 0, fmt.Errorf("gangs %q: want a number of gangs and their size, such as 500x20", text)
+	}
+	return gangs, gang, nil
 }
 
 // waves are the resources of a load in the order of their deletion: owners first, so that no controller creates a deleted object

@@ -4,6 +4,7 @@ package times
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,6 +28,8 @@ type Figures struct {
 	BoundAfter float64 `json:"pods_s_after_reading"`
 	// GangWait is from when the last pod of a gang was there, and the scheduler as well, to when the last was bound.
 	GangWait Wait `json:"gang_wait_s"`
+	// PartlyBound is from a gang's first binding to its last.
+	PartlyBound Wait `json:"partly_bound_s"`
 }
 
 // Wait is a distribution.
@@ -49,7 +52,7 @@ func (s *History) figures(begin time.Time) Figures {
 	}
 	f := Figures{
 		Created: rate(s.Created, created.Sub(s.First)), Bound: rate(s.Bound, bound.Sub(begin)),
-		Seconds: bound.Sub(begin).Seconds(), GangWait: s.gangWait(begin),
+		Seconds: bound.Sub(begin).Seconds(), GangWait: s.gangWait(begin), PartlyBound: s.partlyBound(),
 	}
 	f.BoundAfter = f.Bound
 	if s.read.After(begin) {
@@ -74,6 +77,25 @@ func (s *History) gangWait(begin time.Time) Wait {
 	return WaitOf(waits)
 }
 
+func (s *History) partlyBound() Wait {
+	first, last := map[string]time.Time{}, map[string]time.Time{}
+	for name, pod := range s.Pods {
+		if pod.Bound.IsZero() {
+			continue
+		}
+		gang := Gang(name)
+		if at, ok := first[gang]; !ok || pod.Bound.Before(at) {
+			first[gang] = pod.Bound
+		}
+		last[gang] = later(last[gang], pod.Bound)
+	}
+	spans := make([]float64, 0, len(first))
+	for gang, at := range first {
+		spans = append(spans, last[gang].Sub(at).Seconds())
+	}
+	return WaitOf(spans)
+}
+
 // WaitOf sums up waits in seconds: each percentile is one of them, the least that this percentage of waits does not exceed.
 func WaitOf(waits []float64) Wait {
 	if len(waits) == 0 {
@@ -82,7 +104,7 @@ func WaitOf(waits []float64) Wait {
 	return Wait{P50: stats.Percentile(waits, 50), P99: stats.Percentile(waits, 99), Max: slices.Max(waits)}
 }
 
-// Writes returns what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
+// Writes returns what those who place pods wrote until the last pod was bound, in the order in which it was answered.
 func (s *History) Writes() []*auditv1.Event {
 	var last time.Time
 	for _, pod := range s.Pods {
@@ -113,6 +135,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// ErrStalled is the error of a Waiter that has seen no progress for as long as its patience.
+var ErrStalled = errors.New("nothing has happened")
+
 // Waiter waits for pods.
 type Waiter struct {
 	// Read reads what has happened.
@@ -140,7 +165,7 @@ func (w Waiter) Until(ctx context.Context, what string, want int, count func() i
 			last, since = now, time.Now()
 		}
 		if time.Since(since) > w.Patience {
-			return fmt.Errorf("wait for pods to be %s: nothing has happened for %s; %d of %d are", what, w.Patience, now, want)
+			return fmt.Errorf("wait for pods to be %s: %w for %s; %d of %d are", what, ErrStalled, w.Patience, now, want)
 		}
 		select {
 		case <-tick.C:

@@ -4,6 +4,7 @@ package times
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,8 @@ type History struct {
 	// made.
 	Addressed, Ended, Environments int
 
-	// Who places the pods, and what was asked since Watch.
-	user  string
+	// Who place the pods, and what was asked since Watch.
+	users []string
 	begin time.Time
 	// read is when the last list was answered that came before the first write.
 	read   time.Time
@@ -47,9 +48,9 @@ func New(namespace string) *History {
 	return &History{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}}
 }
 
-// Watch starts to count requests and to keep the writes of this user, who binds the pods.
-func (s *History) Watch(user string) {
-	s.user, s.begin, s.read, s.writes, s.calls = user, time.Time{}, time.Time{}, nil, Calls{}
+// Watch starts to count requests and to keep the writes of these users, who place the pods.
+func (s *History) Watch(users ...string) {
+	s.users, s.begin, s.read, s.writes, s.calls = users, time.Time{}, time.Time{}, nil, Calls{}
 }
 
 // See takes the next entry of the log.
@@ -63,7 +64,8 @@ func (s *History) See(e *auditv1.Event) {
 		s.calls[user] = map[string]int{}
 	}
 	s.calls[user][what]++
-	if user == s.user {
+	placed := slices.Contains(s.users, user)
+	if placed {
 		s.work(e)
 	}
 	if e.ObjectRef.Namespace != s.Namespace || audit.Refused(e) {
@@ -74,6 +76,9 @@ func (s *History) See(e *auditv1.Event) {
 	}
 	switch done := e.StageTimestamp.Time; what {
 	case "create pods":
+		if e.ObjectRef.Name == "" { // the API server has yet to name it
+			return
+		}
 		s.Created += set(&s.pod(e.ObjectRef.Name).Created, done)
 	case "create pods/binding":
 		s.Bound += set(&s.pod(e.ObjectRef.Name).Bound, done)
@@ -91,13 +96,13 @@ func (s *History) See(e *auditv1.Event) {
 			s.Ended += set(&pod.Ended, done)
 		}
 	case "create configmaps":
-		if user == s.user {
+		if placed {
 			s.Environments++
 		}
 	}
 }
 
-// work records a request of the user who binds the pods.
+// work records a request of a user who places the pods.
 func (s *History) work(e *auditv1.Event) {
 	if s.begin.IsZero() || e.RequestReceivedTimestamp.Time.Before(s.begin) {
 		s.begin = e.RequestReceivedTimestamp.Time

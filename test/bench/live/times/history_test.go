@@ -76,6 +76,7 @@ func TestWork(t *testing.T) {
 	require.InDelta(t, 4/11.5, f.Running, 1e-6)
 	require.InDeltaMapValues(t, map[string]float64{"p50": 2, "p99": 5, "max": 5},
 		map[string]float64{"p50": f.GangWait.P50, "p99": f.GangWait.P99, "max": f.GangWait.Max}, 1e-6)
+	require.InDeltaSlice(t, []float64{0, 1, 1}, []float64{f.PartlyBound.P50, f.PartlyBound.P99, f.PartlyBound.Max}, 1e-6)
 }
 
 func TestWhole(t *testing.T) {
@@ -84,6 +85,21 @@ func TestWhole(t *testing.T) {
 	require.InDelta(t, 7.5, f.Seconds, 1e-6)
 	require.InDelta(t, 5-1.1, f.GangWait.P50, 1e-6)
 	require.InDelta(t, 8-2.1, f.GangWait.P99, 1e-6)
+}
+
+// Two programs place the pods: the work begins with the first request of either. What the API server names itself is not counted.
+func TestSeveralUsersPlacePods(t *testing.T) {
+	t.Parallel()
+	s := New("ns")
+	s.See(entry(1, "admin", "create", "pods", "", "", ""))
+	s.Watch("scheduler", "binder")
+	s.See(entry(2, "scheduler", "create", "bindrequests", "", "g1-0", ""))
+	e := bound(4, "g1-0")
+	e.User.Username = "binder"
+	s.See(e)
+	require.Equal(t, []int{0, 1}, []int{s.Created, s.Bound})
+	require.Len(t, s.Writes(), 2)
+	require.InDelta(t, 2.1, s.Work().Seconds, 1e-6)
 }
 
 func TestWritesUntilTheLastBinding(t *testing.T) {
