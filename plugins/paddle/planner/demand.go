@@ -134,7 +134,7 @@ func (d *gangDemand) raiseMinimums(minMember int) {
 	if minMember <= 0 {
 		return
 	}
-	candidates := 0
+	candidates, left := 0, 0
 	for _, workers := range []bool{true, false} {
 		for r := range d.Roles {
 			role := &d.Roles[r]
@@ -144,14 +144,16 @@ func (d *gangDemand) raiseMinimums(minMember int) {
 				continue
 			}
 			candidates++
-			if more := min(minMember, beyond); more > 0 {
+			more := min(minMember, beyond)
+			if more > 0 {
 				role.Minimum = has + more
 				minMember -= more
 			}
+			left += beyond - more
 		}
 	}
-	// Pods of another role might have fitted instead.
-	d.exact = d.exact && candidates < 2
+	// Pods that are left, of another role, might have fitted instead.
+	d.exact = d.exact && (candidates < 2 || left == 0)
 }
 
 var commRoles = map[paddlejob.Role]placement.CommRole{

@@ -200,8 +200,10 @@ func TestMinimumsAreRaisedToMinMember(t *testing.T) {
 		require.Equal(t, test.want, [2]int{d.Roles[0].Minimum, d.Roles[1].Minimum}, "minMember %d", test.minMember)
 		require.Equal(t, test.exact, d.exact)
 	}
-	d := demandOf(t, map[string]int32{"ps": 1, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
-	d.raiseMinimums(5)
-	require.Equal(t, [2]int{2, 3}, [2]int{d.Roles[0].Minimum, d.Roles[1].Minimum})
-	require.False(t, d.exact, "a server might fit where a worker does not")
+	for minMember, want := range map[int][2]int{4: {1, 3}, 5: {2, 3}} {
+		d := demandOf(t, map[string]int32{"ps": 1, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
+		d.raiseMinimums(minMember)
+		require.Equal(t, want, [2]int{d.Roles[0].Minimum, d.Roles[1].Minimum})
+		require.Equal(t, minMember == 5, d.exact, "with 4, a server might fit where a worker does not; with 5, each pod must")
+	}
 }
