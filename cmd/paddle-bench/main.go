@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live and those of other projects, makes a report of all, and compares a slice with figures that are kept; only flags live here.
+// Command paddle-bench runs the benchmarks: of the planner, the plugin, the controller, schedulers on a live control plane, and a trace. It makes
+// a report of all, compares a slice with figures that are kept, and runs the soak test. Only flags live here.
 package main
 
 import (

@@ -36,7 +36,7 @@ type Site struct {
 }
 
 // Open starts a sandbox whose API server logs what an audit policy asks for: times.Policy, or one with more rules. Its state, and its log in
-// a folder beside it, are removed by Close.
+// a folder next to it, are removed by Close.
 func Open(ctx context.Context, o sandbox.Options, policy string, patience time.Duration) (*Site, error) {
 	folder, err := filepath.Abs(o.StateDir)
 	if err != nil {
