@@ -10,11 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
 	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler"
@@ -44,12 +46,14 @@ type cluster struct {
 	tiers   []conf.Tier
 	status  *statusWriter
 	version int
+	clock   *clocktesting.FakePassiveClock // one second passes from a session to the next
 }
 
 // newCluster runs a scheduler with one configuration over nodes, queues, PodGroups and pods.
 func newCluster(t *testing.T, configuration string, objects ...any) *cluster {
 	t.Helper()
-	framework.RegisterPluginBuilder(PluginName, NewBuilder())
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	framework.RegisterPluginBuilder(PluginName, newBuilder(&stateStore{clock: clock}))
 	actions, tiers, _, _, err := scheduler.UnmarshalSchedulerConf(configuration)
 	require.NoError(t, err)
 	conf.EnabledActionMap = map[string]bool{}
@@ -59,7 +63,7 @@ func newCluster(t *testing.T, configuration string, objects ...any) *cluster {
 	status := &statusWriter{groups: map[string]*api.PodGroup{}, pods: map[string]corev1.PodStatus{}}
 	// Bindings are read from the cache, which knows them before any binder does; the channel is never full.
 	binder, evictor := util.NewFakeBinder(1000), util.NewFakeEvictor(1000)
-	c := &cluster{t: t, actions: actions, tiers: tiers, status: status}
+	c := &cluster{t: t, actions: actions, tiers: tiers, status: status, clock: clock}
 	if len(syncedCaches) == 0 {
 		syncedCaches = startCaches(20)
 	}
@@ -138,6 +142,7 @@ func (c *cluster) racks(nodes map[string][]string) {
 // session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache.
 func (c *cluster) session() {
 	c.t.Helper()
+	c.clock.SetTime(c.clock.Now().Add(time.Second))
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	for _, action := range c.actions {
 		action.Execute(ssn)

@@ -50,7 +50,7 @@ func (c *cluster) report() *report.Report {
 // listen restarts the scheduler; the function gives the events that it has sent since it was called last.
 func (c *cluster) listen() func() []string {
 	recorder := record.NewFakeRecorder(1000)
-	store := &stateStore{}
+	store := &stateStore{clock: c.clock}
 	state := newState()
 	state.status.Recorder = recorder
 	store.release(state)

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
@@ -55,6 +56,8 @@ type stateStore struct {
 	// argumentErrors are those that were logged last.
 	argumentErrors string
 
+	// clock is nil but in tests: it is that of the machine.
+	clock clock.PassiveClock
 	// observe is called for each gang that is placed. It is nil but in simulations.
 	observe reporter.Observer
 	// inject is called where work that may fail begins. It is nil but in tests.
@@ -75,6 +78,9 @@ func (s *stateStore) acquire(a *config.Arguments) *state {
 		s.history = history.New()
 	}
 	acquired.history, acquired.guard.Inject = s.history, s.inject
+	if s.clock != nil {
+		acquired.status.Clock = s.clock
+	}
 	options := topology.Options{
 		Labels: a.TopologyLabels, Weights: a.TierWeights, IntraNodeWeight: a.IntraNodeWeight, Bandwidths: a.TierBandwidths,
 		Accelerators: a.Accelerators,

@@ -34,20 +34,21 @@ const conditionType scheduling.PodGroupConditionType = report.Condition
 type Writer struct {
 	// Recorder sends the events. If it is nil, the first event makes one.
 	Recorder record.EventRecorder
-	clock    clock.PassiveClock
-	session  time.Time
-	jobs     map[types.UID]*jobStatus // of this session, by PodGroup
-	last     map[types.UID]*jobStatus // of the last one
+	// Clock tells when a session starts.
+	Clock   clock.PassiveClock
+	session time.Time
+	jobs    map[types.UID]*jobStatus // of this session, by PodGroup
+	last    map[types.UID]*jobStatus // of the last one
 }
 
 // NewWriter returns a Writer that has written nothing.
 func NewWriter() *Writer {
-	return &Writer{clock: clock.RealClock{}, jobs: map[types.UID]*jobStatus{}, last: map[types.UID]*jobStatus{}}
+	return &Writer{Clock: clock.RealClock{}, jobs: map[types.UID]*jobStatus{}, last: map[types.UID]*jobStatus{}}
 }
 
 // StartSession starts a session.
 func (w *Writer) StartSession() {
-	w.session = w.clock.Now()
+	w.session = w.Clock.Now()
 	w.last, w.jobs = w.jobs, map[types.UID]*jobStatus{}
 }
 

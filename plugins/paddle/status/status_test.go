@@ -98,7 +98,7 @@ func TestAllowInvalid(t *testing.T) {
 func TestAllowWrite(t *testing.T) {
 	w := NewWriter()
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	w.clock = clock
+	w.Clock = clock
 	a, b := waitingFor(report.InsufficientResources, "a"), waitingFor(report.InsufficientResources, "b")
 	w.StartSession()
 	require.True(t, w.allowWrite(groupWith(none), a, false))
