@@ -57,8 +57,12 @@ func (s *Settings) start(ctx context.Context, p *peer) (*site, error) {
 	return at, nil
 }
 
-// apply applies objects, and tries again where a CRD or a webhook is not ready.
+// apply applies objects, namespaces and CRDs first, and tries again where a CRD or a webhook is not ready.
 func (at *site) apply(ctx context.Context, what string, objects []*unstructured.Unstructured) error {
+	first := []string{"CustomResourceDefinition", "Namespace"}
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
+		return slices.Index(first, b.GetKind()) - slices.Index(first, a.GetKind())
+	})
 	return at.Until(ctx, what+" to be applied", func(ctx context.Context) (err error) {
 		if at.objects, err = manifests.NewClient(at.RESTConfig()); err != nil { // a new one knows new CRDs
 			return err
