@@ -34,7 +34,9 @@ func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[stri
 	return &scenario{name: name, job: job, drive: func(d *driver) {
 		d.awaitRunning(ps, worker, 0, 0)
 		if len(edits) > 0 {
-			before, uids := d.settled(), d.podUIDs()
+			uids := d.podUIDs()
+			d.awaitCountedByVolcano(len(uids))
+			before := d.settled()
 			gang, err := d.environmentGang()
 			require.NoError(d.t, err)
 			for _, what := range slices.Sorted(maps.Keys(edits)) {
@@ -54,6 +56,23 @@ func edited(name string, job v1.PaddleJobSpec, ps, worker string, edits map[stri
 		d.awaitCompleted(2)
 		d.awaitPods(0)
 	}}
+}
+
+// awaitCountedByVolcano waits until the Volcano Job's status has so many pods running. Volcano may write it seconds after the pods run.
+func (d *driver) awaitCountedByVolcano(pods int) {
+	d.t.Helper()
+	d.wait("Volcano to count the pods", func(context.Context) error {
+		jobs, err := objectsOf(volcanoJobs, d.namespace)
+		if err != nil {
+			return err
+		}
+		for _, job := range jobs {
+			if running, _, err := unstructured.NestedInt64(job.Object, "status", "running"); err != nil || running != int64(pods) {
+				return errors.Join(err, fmt.Errorf("it counts %d of %d as running", running, pods))
+			}
+		}
+		return nil
+	})
 }
 
 func (d *driver) podUIDs() map[string]types.UID {
