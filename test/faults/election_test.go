@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -82,8 +83,15 @@ func (l *scenario) stoppedAt(t *testing.T, calm *past, n int) {
 	first := startController(t, space, space+"-first", electionIn(space)...)
 	first.awaitLeading(t.Context(), t)
 	second := startController(t, space, space+"-second", electionIn(space)...)
-	sleeper := &sleeper{first: first, second: second, at: n}
+	sleeper := &sleeper{first: first, at: n, taken: make(chan struct{})}
 	first.from(sleeper.inject)
+	var once sync.Once
+	second.from(func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+		api.ServeHTTP(w, r)
+		if c.write {
+			once.Do(func() { close(sleeper.taken) })
+		}
+	})
 	l.runLike(&driver{t: t, namespace: space}, calm)
 	sleeper.judge(t)
 }
@@ -106,8 +114,11 @@ func (c *controller) leads(ctx context.Context) error {
 
 // sleeper stops one controller at a write until another has done it.
 type sleeper struct {
-	first, second *controller
-	at            int
+	first *controller
+	at    int
+	// taken is closed when the second controller has written. The late write arrives then: much later, Volcano
+	// would execute a late command about an attempt that has ended already, and the gang would start once more.
+	taken chan struct{}
 
 	mu      sync.Mutex
 	slept   bool
@@ -142,15 +153,11 @@ func (s *sleeper) sleep(w http.ResponseWriter, r *http.Request, api http.Handler
 	ctx := context.WithoutCancel(r.Context())
 	err := cluster.Kill(s.first.name, syscall.SIGSTOP)
 	if err == nil {
-		err = s.second.leads(ctx)
-	}
-	if err == nil {
-		err = cluster.Until(ctx, "the second controller to write", func(context.Context) error {
-			if len(s.second.written()) == 0 {
-				return errors.New("it has not yet")
-			}
-			return nil
-		})
+		select {
+		case <-s.taken:
+		case <-time.After(patience):
+			err = fmt.Errorf("the second controller has not written for %s", patience)
+		}
 	}
 	late := httptest.NewRecorder()
 	api.ServeHTTP(late, r.WithContext(ctx))
