@@ -88,6 +88,8 @@ type JobRound struct {
 	Ready   float64 `json:"ready_s"`
 	// AllRunning is when every pod had been Running.
 	AllRunning float64 `json:"all_running_s"`
+	// Timeline is when each kind of object was created, and pods were bound and ran.
+	Timeline []times.Stage `json:"timeline"`
 	// Ended is how many pods had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Ended int `json:"ended_before_ready,omitempty"`
 	// Running is how many pods ran by then, and Requests the writes of all users: rounds are comparable if both are equal.
@@ -150,7 +152,8 @@ func (s *JobSettings) Round(ctx context.Context, kind string, whole bool, progre
 	if err := at.AwaitPods(ctx, "that have been Running", l.Pods(), func() int { return at.History.Running }); err != nil {
 		return r, err
 	}
-	if r.AllRunning = time.Since(begin).Seconds(); !whole {
+	r.AllRunning, r.Timeline = time.Since(begin).Seconds(), at.History.Timeline()
+	if !whole {
 		return r, nil
 	}
 	if err := s.completed(ctx, at); err != nil {

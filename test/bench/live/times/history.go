@@ -38,6 +38,8 @@ type History struct {
 	read   time.Time
 	writes []*auditv1.Event
 	calls  Calls
+	// creations are when objects of each kind were created.
+	creations map[string][]time.Time
 }
 
 // Calls are how often each user asked, by verb and resource, such as "create pods/binding".
@@ -45,7 +47,7 @@ type Calls map[string]map[string]int
 
 // New returns the empty history of a namespace.
 func New(namespace string) *History {
-	return &History{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}}
+	return &History{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}, creations: map[string][]time.Time{}}
 }
 
 // Watch starts to count requests and to keep the writes of these users, who place the pods.
@@ -73,6 +75,9 @@ func (s *History) See(e *auditv1.Event) {
 	}
 	if at := e.RequestReceivedTimestamp.Time; s.First.IsZero() || at.Before(s.First) {
 		s.First = at
+	}
+	if resource, ok := strings.CutPrefix(what, "create "); ok && resource != "events" && e.ObjectRef.Subresource == "" && e.ObjectRef.Name != "" {
+		s.creations[resource] = append(s.creations[resource], e.StageTimestamp.Time)
 	}
 	switch done := e.StageTimestamp.Time; what {
 	case "create pods":

@@ -3,6 +3,7 @@
 package times
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -85,6 +86,22 @@ func TestWhole(t *testing.T) {
 	require.InDelta(t, 7.5, f.Seconds, 1e-6)
 	require.InDelta(t, 5-1.1, f.GangWait.P50, 1e-6)
 	require.InDelta(t, 8-2.1, f.GangWait.P99, 1e-6)
+}
+
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	stages := twoGangs().Timeline() // begins at 0.5
+	for i := range stages {
+		for _, seconds := range []*float64{&stages[i].P10, &stages[i].P50, &stages[i].P90, &stages[i].Last} {
+			*seconds = math.Round(*seconds*10) / 10
+		}
+	}
+	require.Equal(t, []Stage{
+		{What: "pods created", Count: 4, P10: 0.1, P50: 0.6, P90: 1.6, Last: 1.6},
+		{What: "pods bound", Count: 4, P10: 4.5, P50: 4.5, P90: 7.5, Last: 7.5},
+		{What: "pods have an IP", Count: 4, P10: 7.5, P50: 7.5, P90: 7.5, Last: 7.5},
+		{What: "pods running", Count: 4, P10: 8.5, P50: 9.5, P90: 11.5, Last: 11.5},
+	}, stages)
 }
 
 // Two programs place the pods: the work begins with the first request of either. What the API server names itself is not counted.
