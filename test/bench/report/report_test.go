@@ -17,6 +17,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/peers"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
@@ -73,7 +74,7 @@ func written(t *testing.T, seconds ...float64) string {
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
 	put(t, folder, "bench/controller.json", &live.JobReport{
 		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
-		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10, AllRunning: 10}, {Kind: live.KindPaddle, Ready: 12, AllRunning: 20, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
+		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10, AllRunning: 10}, {Kind: live.KindPaddle, Ready: 12, AllRunning: 20, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, Timeline: []times.Stage{{What: "pods bound", P50: 7, Last: 11}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
 	})
 	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
 		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},
@@ -161,6 +162,7 @@ func TestPage(t *testing.T) {
 		"scheduler killed, until the next binding, churn of 1800 s, 500 nodes, load 0.9, paddle: 3.00 s",
 		"pods bound from end to end, 500 nodes, 50x20, kai: 120 pods per second", "gangs in one rack, 500 nodes, 50x20, kai: 50.0",
 		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
+		"pods bound, half of them: PaddleJob: 7.00 s after the first create", "pods bound, the last: PaddleJob: 11.0 s after the first create",
 		"controller&#39;s requests: create jobs: 1.00 per job",
 		"completion time of gangs (jobs of several pods), mean over jobs, load 0.85, network-topology-aware: 15.0 h 10.0…20.0",
 		"completion time of gangs (jobs of several pods), mean over jobs, load 0.85, paddle-bytes: 1.50 h 1.00…2.00",

@@ -187,6 +187,7 @@ func controller(r *live.JobReport) *Section {
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times, rates := map[string][]float64{}, map[string][]float64{}
 	writes, total := map[string][]float64{}, map[string][]float64{}
+	timeline := map[string][]float64{} // by figure
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
@@ -203,11 +204,18 @@ func controller(r *live.JobReport) *Section {
 		if round.RSS > 0 {
 			rss = append(rss, round.RSS)
 		}
+		for _, stage := range round.Timeline {
+			half, last := stage.What+", half of them: "+round.Kind, stage.What+", the last: "+round.Kind
+			timeline[half], timeline[last] = append(timeline[half], stage.P50), append(timeline[last], stage.Last)
+		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
 		s.figure("end to end, until Running: "+kind, "pods/s", true, rates[kind]...)
 		s.figure("everybody's writes until then: "+kind, "per job", false, total[kind]...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(timeline)) {
+		s.figure(name, "s after the first create", false, timeline[name]...)
 	}
 	s.figure("time of PaddleJobs by that of Volcano Jobs without a start barrier", "×", false, r.BareRatio)
 	used := r.ProcessorSeconds()
