@@ -50,6 +50,7 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 test-all: ## Test everything, as a release needs it: all faults, 500 nodes, the commands of the documents, kind, 30 minutes of soak (2 hours)
 	$(MAKE) verify demo
 	TEST_ALL=1 $(MAKE) test test-real test-kind
+	$(MAKE) test-upstream
 	$(MAKE) soak
 
 .PHONY: test-docs
@@ -63,6 +64,10 @@ test-real: plane ## Train some jobs in real containers (as root, or rootless whe
 .PHONY: test-kind
 test-kind: ## Test images, charts and manifests as users install them, in a cluster of kind's; KEEP=1 keeps it; skipped without Docker
 	hack/kind/test.sh
+
+.PHONY: test-upstream
+test-upstream: ## Test the patches for Volcano in hack/upstream: their tests fail without the change and pass with it (minutes the first time)
+	hack/upstream/test.sh
 
 .PHONY: build
 build: ## Build all commands into _output/bin

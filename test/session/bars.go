@@ -17,12 +17,16 @@ const (
 	costClusters    = 10 // drawn for each scenario
 	nearInstances   = 50
 	churnSessions   = 10_000
+	// Of the largest cluster: pods placed per second, and MiB.
+	scaleRate   = 20_000
+	scaleMemory = 1536
 	// A heap that grows by less than this share of itself over all sessions does not grow.
 	heapGrowth = 0.01
 )
 
 func (r *Report) bars() []bars.Bar {
 	all := append(r.speedBars(), r.overheadBars()...)
+	all = append(all, r.scaleBars()...)
 	all = append(all, r.qualityBars()...)
 	if o := r.Optimality; o != nil {
 		all = append(all,
@@ -46,6 +50,29 @@ func (r *Report) speedBars() []bars.Bar {
 		all = append(all,
 			bars.Least(name+": stock by paddle", row.Ratio, allocateRatio),
 			bars.Least(name+": pods bound", float64(row.PaddleBound), float64(max(row.Pods, row.StockBound))))
+	}
+	return all
+}
+
+// scaleBars judges the largest cluster, and how times grow to it from clusters with half the pods or half the nodes.
+func (r *Report) scaleBars() []bars.Bar {
+	if len(r.Scale) == 0 {
+		return nil
+	}
+	largest := &r.Scale[len(r.Scale)-1]
+	name := fmt.Sprintf("scale: %d nodes, %d pods: ", largest.Nodes, largest.Pods)
+	all := []bars.Bar{
+		bars.Least(name+"pods bound", float64(largest.Bound), float64(largest.Pods)),
+		bars.Least(name+"pods placed per second", largest.Rate, scaleRate),
+		bars.Most(name+"memory, MiB", largest.Memory, scaleMemory),
+	}
+	for i := range r.Scale[1:] {
+		before, row := &r.Scale[i], &r.Scale[i+1]
+		growth, twice := row.Session/before.Session, "pods"
+		if row.Nodes > before.Nodes {
+			twice = "nodes"
+		}
+		all = append(all, bars.Most(fmt.Sprintf("scale: %d nodes, %d pods: time of a session by that with half the %s", row.Nodes, row.Pods, twice), growth, 2))
 	}
 	return all
 }

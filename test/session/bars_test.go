@@ -16,6 +16,7 @@ import (
 // good returns a report in which all bars are met.
 func good() *Report {
 	r := &Report{Seed: 7, Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
+	r.Scale = []speed.Scale{{Nodes: 10, Pods: 50, Session: 1}, {Nodes: 20, Pods: 50, Session: 2}, {Nodes: 20, Pods: 100, Bound: 100, Session: 4, Rate: scaleRate, Memory: scaleMemory}}
 	r.Overhead = &speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}}
 	r.Quality = []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}}
 	r.QualitySummary = &quality.Summary{Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3}
@@ -48,6 +49,11 @@ func TestEachBarCanBeMissed(t *testing.T) {
 	}{
 		{"slow", func(r *Report) { r.Speed[0].Ratio = 49.9 }, "speed: 1000 nodes, 2000 pods, gangs of 20, default sample: stock by paddle"},
 		{"not all bound", func(r *Report) { r.Speed[0].PaddleBound = 1999 }, "pods bound"},
+		{"not all of the largest cluster bound", func(r *Report) { r.Scale[2].Bound = 99 }, "scale: 20 nodes, 100 pods: pods bound"},
+		{"slow on the largest cluster", func(r *Report) { r.Scale[2].Rate-- }, "scale: 20 nodes, 100 pods: pods placed per second"},
+		{"much memory", func(r *Report) { r.Scale[2].Memory++ }, "scale: 20 nodes, 100 pods: memory"},
+		{"growth with pods", func(r *Report) { r.Scale[2].Session++ }, "scale: 20 nodes, 100 pods: time of a session by that with half the pods"},
+		{"growth with nodes", func(r *Report) { r.Scale[0].Session = 0.9 }, "scale: 20 nodes, 50 pods: time of a session by that with half the nodes"},
 		{"few pairs", func(r *Report) { r.Overhead.Pairs = 14 }, "pairs"},
 		{"dear in the median", func(r *Report) { r.Overhead.Allocate.Percent = 3.1 }, "percent, median"},
 		{"perhaps dear", func(r *Report) { r.Overhead.Allocate.High = 3.1 }, "upper 95 % bound"},

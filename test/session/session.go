@@ -49,6 +49,7 @@ type Report struct {
 	Seconds map[string]float64 `json:"seconds"`
 
 	Speed    []speed.Row     `json:"speed,omitempty"`
+	Scale    []speed.Scale   `json:"scale,omitempty"`
 	Overhead *speed.Overhead `json:"other_jobs_overhead,omitempty"`
 
 	Quality        []quality.Row    `json:"quality,omitempty"`
@@ -70,7 +71,7 @@ type Churn struct {
 
 // Parts of a run, in this order: the growth of the heap is a share of its size at the start, so no other part may run before churn.
 func Parts() []string {
-	return []string{"churn", "overhead", "speed", "quality", "queues", "optimality"}
+	return []string{"churn", "overhead", "speed", "scale", "quality", "queues", "optimality"}
 }
 
 // Default measures as much as the bars need.
@@ -96,6 +97,10 @@ func Run(s Settings, progress io.Writer) error {
 		},
 		"speed": func() (err error) {
 			r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Alone: s.Alone, Largest: s.Largest}, progress)
+			return err
+		},
+		"scale": func() (err error) {
+			r.Scale, err = speed.MeasureScale(speed.Settings{Seed: s.Seed, Runs: s.Runs}, progress)
 			return err
 		},
 		"quality": func() (err error) {

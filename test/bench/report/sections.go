@@ -251,6 +251,13 @@ func inSessions(r *session.Report) *Section {
 		s.figure("session, "+name, "s", false, row.PaddleRuns...)
 		s.figure("stock's time by ours, "+name, "×", true, row.Ratio)
 	}
+	for i := range r.Scale {
+		row := &r.Scale[i]
+		name := fmt.Sprintf("%d nodes, %d pods in gangs of %d, %s", row.Nodes, row.Pods, row.Gang, row.Mode)
+		s.figure("whole session, "+name, "s", false, row.Sessions...)
+		s.figure("pods placed, "+name, "per second of allocate", true, row.Rate)
+		s.figure("memory, "+name, "MiB", false, row.Memory)
+	}
 	if r.QualitySummary != nil {
 		baselines, ratios := []string{}, map[string][]float64{}
 		for i := range r.Quality {

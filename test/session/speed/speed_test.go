@@ -32,6 +32,38 @@ func TestCasesAreWhatTheySay(t *testing.T) {
 	}
 }
 
+func TestScaleHasTheMedianAndTheMost(t *testing.T) {
+	var progress strings.Builder
+	row, err := tiny(mixed).scale(3, 1, &progress)
+	require.NoError(t, err)
+	require.Equal(t, 40, row.Bound)
+	require.Len(t, row.Runs, 3)
+	require.Len(t, row.Sessions, 3)
+	require.Greater(t, row.Session, row.Allocate, "a session also opens and closes")
+	require.InDelta(t, 40/row.Allocate, row.Rate, 1e-9)
+	require.Greater(t, row.Memory, 1.0)
+	require.Contains(t, progress.String(), "scale: 40 nodes, 40 pods: a session takes ")
+}
+
+// Each size doubles the pods or the nodes of the one before, and its nodes have GPUs for all pods.
+func TestScalesDouble(t *testing.T) {
+	cases := scales()
+	for i, c := range cases {
+		free := int64(0)
+		for _, node := range c.fleet(1) {
+			free += machine.GPU
+			for _, held := range node.Running {
+				free -= held.GPU
+			}
+		}
+		require.Greater(t, free, int64(c.Pods))
+		if i > 0 {
+			require.Equal(t, 2*cases[i-1].Nodes*cases[i-1].Pods, c.Nodes*c.Pods)
+		}
+	}
+	require.Equal(t, []int{30_000, 100_000}, []int{cases[len(cases)-1].Nodes, cases[len(cases)-1].Pods})
+}
+
 func TestLargerClustersAreLeftOut(t *testing.T) {
 	for largest, want := range map[int]int{0: 3, 5000: 3, 4999: 1, 1000: 1, 999: 0, -1: 0} {
 		s := Settings{Largest: largest}
