@@ -4,7 +4,7 @@
 // sessions, in this process, and judges and writes the result.
 //
 //   - cluster: Volcano's scheduler over clusters and jobs given as plain values
-//   - speed: how long allocate takes, and what the plugin costs jobs that are not Paddle's
+//   - speed: how long allocate takes, how that and memory grow with the cluster, and what the plugin costs jobs that are not Paddle's
 //   - quality: what placements cost on loaded clusters, against stock set-ups and against long searches
 //   - churn: the heap while jobs come and go
 package session
