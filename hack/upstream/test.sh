@@ -5,24 +5,28 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 
-source=$(cd "$root" && go mod download volcano.sh/volcano && go list -m -f '{{.Dir}}' volcano.sh/volcano)
+cd "$root"
+source=$(go mod download volcano.sh/volcano && go list -m -f '{{.Dir}}' volcano.sh/volcano)
 for patch in "$here"/*.patch; do
   name=$(basename "$patch" .patch)
   work=$root/_output/upstream/$name
   rm -rf "$work"
-  mkdir -p "$work"
-  cp -r "$source/." "$work"
+  mkdir -p "$work/volcano"
+  cp -r "$source/." "$work/volcano"
   chmod -R u+w "$work"
-  cd "$work"
-  git init --quiet # git apply takes a folder of another repository for one of its own
-  packages=$(sed -nE 's#^\+\+\+ b/(.*)/[^/]*_test\.go$#./\1#p' "$patch" | sort -u)
+  git -C "$work/volcano" init --quiet # else git apply would look for the files in this repository
+  # The patched Volcano is built with the versions of its dependencies that this module has.
+  cp go.mod go.sum "$work"
+  go mod edit -modfile="$work/go.mod" -replace "volcano.sh/volcano=$work/volcano"
+  packages=$(sed -nE 's#^\+\+\+ b/(.*)/[^/]*_test\.go$#volcano.sh/volcano/\1#p' "$patch" | sort -u)
   tests=$(sed -nE 's#^\+func (Test[^(]*).*#\1#p' "$patch" | paste -sd '|')
   benchmarks=$(sed -nE 's#^\+func (Benchmark[^(]*).*#\1#p' "$patch" | paste -sd '|')
-
-  git apply --include='*_test.go' "$patch"
-  echo "upstream: $name: without the change"
   # shellcheck disable=SC2086 # one or more packages
-  if go test -count=1 -run "^($tests)\$" $packages >"$work/without.log" 2>&1; then
+  run() { go test -modfile="$work/go.mod" -mod=mod -count=1 "$@" $packages; }
+
+  git -C "$work/volcano" apply --include='*_test.go' "$patch"
+  echo "upstream: $name: without the change"
+  if run -run "^($tests)\$" >"$work/without.log" 2>&1; then
     echo "upstream: $name: $tests pass without the change" >&2
     exit 1
   fi
@@ -30,9 +34,9 @@ for patch in "$here"/*.patch; do
     cat "$work/without.log" >&2
     exit 1
   }
-  [ -z "$benchmarks" ] || go test -run '^$' -bench "^($benchmarks)\$" -benchtime 5x $packages
+  [ -z "$benchmarks" ] || run -run '^$' -bench "^($benchmarks)\$" -benchtime 5x
 
-  git apply --exclude='*_test.go' "$patch"
+  git -C "$work/volcano" apply --exclude='*_test.go' "$patch"
   echo "upstream: $name: with the change"
-  go test -count=1 -run "^($tests)\$" -bench "^(${benchmarks:-none})\$" -benchtime 5x $packages
+  run -run "^($tests)\$" -bench "^(${benchmarks:-none})\$" -benchtime 5x
 done

@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 	require.ErrorContains(t, Run(t.Context(), s, testWriter{t}), "a limit with 8 requests at a time")
 }
 
-// Twenty seconds of jobs that come and go, for both schedulers at both loads.
+// Twenty seconds of jobs that come and go, for each scheduler at both loads.
 func TestChurn(t *testing.T) {
 	live.SkipUnlessAll(t)
 	s := Default()
@@ -93,7 +93,7 @@ func TestChurn(t *testing.T) {
 	require.NoError(t, err)
 	var r Report
 	require.NoError(t, json.Unmarshal(text, &r))
-	require.Len(t, r.Churn, 4)
+	require.Len(t, r.Churn, 6)
 	var turns []string
 	for i := range r.Churn {
 		c := &r.Churn[i]
@@ -119,7 +119,7 @@ func TestChurn(t *testing.T) {
 			require.Positive(t, c.Failover.Controller)
 		}
 	}
-	require.Equal(t, []string{Stock, Paddle, Paddle, Stock}, turns)
+	require.Equal(t, []string{Stock, Tuned, Paddle, Tuned, Paddle, Stock}, turns)
 }
 
 // testWriter logs progress.
