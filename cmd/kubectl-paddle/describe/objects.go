@@ -162,13 +162,13 @@ func Count(n int, noun string) string { return strconv.Itoa(n) + " " + report.Pl
 // unprocessed reports whether the controller has not written the status of a job yet.
 func unprocessed(job *v1.PaddleJob) bool { return job.Status.ObservedGeneration == 0 }
 
-// Cause returns the reason for which a job does not run, as the controller summarizes it, and its message. They are "" if it runs.
+// Cause returns the reason and the message of the condition Ready, with which the controller summarizes a job.
 func Cause(job *v1.PaddleJob, now time.Time) (reason, message string) {
 	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionReady)
 	switch {
 	case unprocessed(job) && now.Sub(job.CreationTimestamp.Time) > unseen:
 		return "NotProcessed", "the controller has not processed it"
-	case c == nil || c.Status == metav1.ConditionTrue || job.DeletionTimestamp != nil:
+	case c == nil || job.DeletionTimestamp != nil:
 		return "", ""
 	}
 	return c.Reason, shortened(c.Message, 0)

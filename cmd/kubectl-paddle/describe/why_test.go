@@ -475,7 +475,7 @@ func TestCause(t *testing.T) {
 		objects *describe.Objects
 		want    [2]string
 	}{
-		"runs":      {job(v1.Running, is(v1.ConditionReady, "Training", "")), [2]string{}},
+		"runs":      {job(v1.Running, is(v1.ConditionReady, "Training", "")), [2]string{"Training"}},
 		"waits":     {job(v1.Pending, isNot(v1.ConditionReady, "InsufficientResources", long)), [2]string{"InsufficientResources", "1 of 5 workers does not fit: the cluster has 12 GPUs left"}},
 		"goes":      {with(job(v1.Running, isNot(v1.ConditionReady, "PodsStarting", "x")), func(o *describe.Objects) { o.Job.DeletionTimestamp = ptr.To(ago(time.Minute)) }), [2]string{}},
 		"not seen":  {with(job(""), func(o *describe.Objects) { o.Job.Status.ObservedGeneration = 0 }), [2]string{"NotProcessed", "the controller has not processed it"}},
