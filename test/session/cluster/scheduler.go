@@ -47,8 +47,14 @@ func New(setup Setup) (*Scheduler, error) {
 	return s, nil
 }
 
-// Close stops the scheduler.
-func (s *Scheduler) Close() { s.cache.Close() }
+// Close stops the scheduler. Goroutines of Volcano's cache never end, and the cache holds the plugins of its last session: a session of
+// the empty cluster replaces them.
+func (s *Scheduler) Close() {
+	s.Reset()
+	s.prepare()
+	framework.CloseSession(framework.OpenSession(s.cache.SchedulerCache, s.tiers, nil))
+	s.cache.Close()
+}
 
 // Reset takes everything out of the cluster but the queue. The plugin starts again.
 func (s *Scheduler) Reset() {

@@ -4,6 +4,7 @@ package speed
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -112,4 +113,18 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, o.Allocate, o.Worse())
 	o.Session.Percent = 3
 	require.Equal(t, o.Session, o.Worse())
+}
+
+func TestARunLeavesNoClusterInMemory(t *testing.T) {
+	c := Case{Nodes: 500, Pods: 1_000, Gang: 20, Mode: modeMixed, jobs: mixed}
+	heap := func() float64 {
+		_, err := c.run(cluster.Paddle(nil), 0, 1, io.Discard)
+		require.NoError(t, err)
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc) / (1 << 20)
+	}
+	first := heap() // loads what stays: types, metrics, pools
+	require.InDelta(t, first, heap(), 3, "MiB; a cluster of this size is 8")
 }
