@@ -112,7 +112,7 @@ func TestLifeOfAJob(t *testing.T) {
 	require.Equal(t, "paddlejob.batch.paddlepaddle.org/resnet submitted\n", u.run(t, "submit", "-f", "-"))
 
 	u.awaitSaid(t, []string{"resnet has been running for", "2 workers are on"}, "why", "resnet")
-	require.Regexp(t, `(?m)^resnet +Running +Collective +<none> +2/2 +<none> +default +\S+`, u.run(t, "list"))
+	require.Regexp(t, `(?m)^resnet +Running +Collective +<none> +2/2 +Training +default +\S+`, u.run(t, "list"))
 	require.Regexp(t, `(?m)^  worker +1 +resnet-worker-1 +Running +\S+ +\d+\.`, u.run(t, "describe", "resnet"))
 	var job v1.PaddleJob
 	require.NoError(t, json.Unmarshal([]byte(u.run(t, "get", "resnet", "-o", "json")), &job))
