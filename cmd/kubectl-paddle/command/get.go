@@ -42,8 +42,8 @@ type getFlags struct {
 func (s *session) get() *cobra.Command {
 	g := &getFlags{}
 	cmd := &cobra.Command{
-		Use: "get [JOB...]", Aliases: []string{"list", "ls"}, Short: "List jobs, with the reason for which some do not run", ValidArgsFunction: s.jobNames(true),
-		Long: "List jobs, with the reason for which some do not run. -o wide has the message of the reason too, and the position in the queue.\n\n" +
+		Use: "get [JOB...]", Aliases: []string{"list", "ls"}, Short: "List jobs, with the reason for the state of each", ValidArgsFunction: s.jobNames(true),
+		Long: "List jobs, with the reason for the state of each. -o wide has the message of the reason too, and the position in the queue.\n\n" +
 			"POSITION IN QUEUE is how many pending jobs of the same queue precede a job: those of a higher priority, and the older ones of\n" +
 			"the same priority. 2+ is 2 or more: you have no permission to read other namespaces. A job that fits may start before one ahead\n" +
 			"of it that does not, and plugins that share a queue (drf) may change the order.",

@@ -162,7 +162,8 @@ func Count(n int, noun string) string { return strconv.Itoa(n) + " " + report.Pl
 // unprocessed reports whether the controller has not written the status of a job yet.
 func unprocessed(job *v1.PaddleJob) bool { return job.Status.ObservedGeneration == 0 }
 
-// Cause returns the reason and the message of the condition Ready, with which the controller summarizes a job.
+// Cause returns the reason and the message of the condition Ready, with which the controller summarizes a job. They are NotProcessed if the
+// controller has not seen a job for long, and "" if a job is being deleted or has no such condition.
 func Cause(job *v1.PaddleJob, now time.Time) (reason, message string) {
 	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionReady)
 	switch {
