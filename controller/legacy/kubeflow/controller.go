@@ -8,12 +8,12 @@
 package kubeflow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +26,8 @@ import (
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
-	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
+	batchinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/batch/v1"
+	kubeflowinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
@@ -47,17 +48,14 @@ type Controller struct {
 	now      func() time.Time
 	// jobs holds Kubeflow's, made the PaddleJobs that were created for them.
 	jobs, made cache.SharedIndexInformer
-	// ready is closed once the caches are filled.
-	ready chan struct{}
 }
 
 // New builds a controller that has not started to watch.
 func New(clients paddlejob.Clients, recorder record.EventRecorder, options paddlejob.Options) (*Controller, error) {
-	c := &Controller{clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{})}
-	c.jobs = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
-		paddleinformers.WithNamespace(options.Namespace)).Kubeflow().V1().PaddleJobs().Informer()
-	c.made = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync, paddleinformers.WithNamespace(options.Namespace),
-		paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })).Batch().V1().PaddleJobs().Informer()
+	c := &Controller{clients: clients, options: options, recorder: recorder, now: time.Now}
+	c.jobs = kubeflowinformers.NewPaddleJobInformer(clients.Paddle, options.Namespace, options.Resync, cache.Indexers{})
+	c.made = batchinformers.NewFilteredPaddleJobInformer(clients.Paddle, options.Namespace, options.Resync, cache.Indexers{},
+		func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })
 	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
 	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.made} { // both have the same name
 		if _, err := informer.AddEventHandler(paddlejob.EventHandler(func(object metav1.Object, _ bool) {
@@ -69,39 +67,30 @@ func New(clients paddlejob.Clients, recorder record.EventRecorder, options paddl
 	return c, nil
 }
 
-// Watch waits until the API server serves the kind, and fills the caches. It is called once, also by a controller that does not lead, and
-// returns when the caches are filled or the context is done.
+// Watch waits until the API server serves the kind, and keeps the caches filled until the context is done. It is called once, also by a
+// controller that does not lead.
 func (c *Controller) Watch(ctx context.Context) {
-	logger, reported := klog.FromContext(ctx), false
-	if err := wait.PollUntilContextCancel(ctx, discoveryPeriod, true, func(context.Context) (bool, error) {
-		is := served(c.clients.Kube.Discovery())
-		if !is && !reported {
-			logger.Info("The API server does not serve Kubeflow's PaddleJob yet: waiting for its CRD, Kubeflow's own or deploy/v1/kubeflow-crd.yaml")
-			reported = true
+	logger, api := klog.FromContext(ctx), c.clients.Kube.Discovery()
+	if !served(api) {
+		logger.Info("The API server does not serve Kubeflow's PaddleJob yet: waiting for its CRD, Kubeflow's own or deploy/v1/kubeflow-crd.yaml")
+		if err := wait.PollUntilContextCancel(ctx, discoveryPeriod, false, func(context.Context) (bool, error) { return served(api), nil }); err != nil {
+			return
 		}
-		return is, nil
-	}); err != nil {
-		return
 	}
 	logger.Info("Listing Kubeflow's PaddleJobs")
-	go c.jobs.RunWithContext(ctx)
 	go c.made.RunWithContext(ctx)
-	if cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.made.HasSynced) {
-		close(c.ready)
-	}
+	c.jobs.RunWithContext(ctx)
 }
 
 // served reports whether the API server serves Kubeflow's PaddleJob; its group has other kinds.
-func served(api discovery.ServerResourcesInterface) bool {
-	list, err := api.ServerResourcesForGroupVersion(kubeflowv1.SchemeGroupVersion.String())
-	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kubeflowv1.ResourcePaddleJobs })
+func served(api discovery.DiscoveryInterface) bool {
+	is, err := discovery.IsResourceEnabled(api, kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs))
+	return err == nil && is
 }
 
 // Run works until the context ends, and returns when the last sync has finished.
 func (c *Controller) Run(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-c.ready:
+	if cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.made.HasSynced) {
 		c.queue.Run(ctx, c.options.Workers)
 	}
 }
@@ -119,38 +108,30 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	}
 	v.Named, _ = object.(*batchv1.PaddleJob)
 	ctx = klog.NewContext(ctx, klog.LoggerWithValues(klog.FromContext(ctx), "kubeflowJob", klog.KObj(job)))
-	plan, failed := c.applyPlan(ctx, v)
-	if v.Job == nil || plan.Delete {
-		return 0, failed
-	}
-	if err := c.updateStatus(ctx, v, &plan); failed == nil {
-		failed = err
-	}
-	if failed != nil {
-		return 0, failed
-	}
-	return plan.RequeueAfter, nil
-}
-
-// applyPlan decides and acts, and updates the observed state. The state has no job if that is gone.
-func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
-	plan := Decide(v, c.options.Render.ElasticEtcd != "")
+	etcd := c.options.Render.ElasticEtcd != ""
+	plan := Decide(v, etcd)
+	var failed error
 	if plan.Create != nil {
-		if err := c.readUncached(ctx, v); err != nil || v.Job == nil {
-			return plan, err
+		if failed = c.readUncached(ctx, v); v.Job == nil {
+			return 0, nil
 		}
-		plan = Decide(v, c.options.Render.ElasticEtcd != "")
+		plan = Decide(v, etcd)
 	}
-	err := c.act(ctx, v, &plan)
-	if workers.Refused(err) {
-		v.Refusal = err.Error()
-		plan = Decide(v, c.options.Render.ElasticEtcd != "")
+	if failed == nil {
+		failed = c.act(ctx, v, &plan)
+		if workers.Refused(failed) {
+			v.Refusal = failed.Error()
+			plan = Decide(v, etcd)
+		}
 	}
-	return plan, err
+	if plan.Delete {
+		return 0, failed
+	}
+	return plan.RequeueAfter, cmp.Or(failed, c.updateStatus(ctx, v, &plan))
 }
 
 // readUncached reads what the caches may not have yet before a PaddleJob is created. The job must not have finished, because it must
-// never start again. Neither a PaddleJob of its name nor pods of the training operator may exist.
+// never start again. Neither a PaddleJob of its name nor pods of the training operator may exist. The state has no job if that is gone.
 func (c *Controller) readUncached(ctx context.Context, v *State) error {
 	namespace, name, uid := v.Job.Namespace, v.Job.Name, v.Job.UID
 	job, err := c.clients.Paddle.KubeflowV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -223,12 +204,8 @@ func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) err
 	if err = workers.Stale(err); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	about := &corev1.ObjectReference{
-		APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind,
-		Namespace: v.Job.Namespace, Name: v.Job.Name, UID: v.Job.UID, ResourceVersion: v.Job.ResourceVersion,
-	}
 	for _, event := range Events(before, after, plan.Warnings) {
-		c.recorder.Event(about, event.Type, event.Reason, event.Message)
+		c.recorder.Event(v.Job, event.Type, event.Reason, event.Message)
 	}
 	return nil
 }
