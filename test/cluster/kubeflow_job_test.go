@@ -74,7 +74,7 @@ func fails(code string) kubeflowChange {
 	}
 }
 
-func restarts(policy kubeflowv1.RestartPolicy) kubeflowChange {
+func restarts(policy corev1.RestartPolicy) kubeflowChange {
 	return func(j *kubeflowv1.PaddleJob) { worker(j).RestartPolicy = policy }
 }
 
@@ -119,7 +119,7 @@ func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) 
 }
 
 // holds returns the condition of a job that is True, nil if it is not.
-func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
+func holds(job *kubeflowv1.PaddleJob, kind string) *kubeflowv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
 			return c
@@ -129,7 +129,7 @@ func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1
 }
 
 // awaitCondition waits until a condition is True and returns the job as it is then.
-func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.PaddleJob {
+func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind string) *kubeflowv1.PaddleJob {
 	t.Helper()
 	return awaitJob(t, job, string(kind), func(job *kubeflowv1.PaddleJob) bool { return holds(job, kind) != nil })
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,7 +25,7 @@ import (
 func TestJobTrainsToSucceeded(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "train", runFor("3s")))
-	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	running := awaitCondition(t, j, batchv1.ConditionRunning)
 	require.NotNil(t, running.Status.StartTime)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Worker].Active)
 	pods, err := cluster.Kube.CoreV1().Pods(j.Namespace).List(t.Context(), metav1.ListOptions{
@@ -36,18 +37,18 @@ func TestJobTrainsToSucceeded(t *testing.T) {
 	require.Equal(t, "paddle", first.Name)
 	require.NotEmpty(t, first.EnvFrom, "the environment is that of every PaddleJob")
 
-	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+	done := awaitCondition(t, j, batchv1.ConditionSucceeded)
 	require.NotNil(t, done.Status.CompletionTime)
 	require.EqualValues(t, 2, done.Status.ReplicaStatuses[kubeflowv1.Worker].Succeeded)
 	last := done.Status.Conditions[len(done.Status.Conditions)-1]
-	require.Equal(t, kubeflowv1.ConditionSucceeded, last.Type, "that is what kubectl shows")
+	require.Equal(t, batchv1.ConditionSucceeded, last.Type, "that is what kubectl shows")
 	awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning", "PaddleJobSucceeded")
 
 	// The controller looks at it every second; the status, and its PaddleJob, are written only on change.
 	made, err := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	other := create(t, job(j.Namespace, "other", runFor("3s")))
-	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
+	awaitCondition(t, other, batchv1.ConditionSucceeded)
 	still, err := cluster.Paddle.KubeflowV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, done.ResourceVersion, still.ResourceVersion)
@@ -68,7 +69,7 @@ func TestExampleTrainsWithServers(t *testing.T) {
 	})
 	j, err := cluster.Paddle.KubeflowV1().PaddleJobs(space).Get(t.Context(), objects[0].GetName(), metav1.GetOptions{})
 	require.NoError(t, err)
-	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	running := awaitCondition(t, j, batchv1.ConditionRunning)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Master].Active)
 	made, err := cluster.Paddle.BatchV1().PaddleJobs(space).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestExampleTrainsWithServers(t *testing.T) {
 	environment, err := cluster.Kube.CoreV1().ConfigMaps(space).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.NotEmpty(t, environment.Data["PADDLE_SERVERS_ENDPOINTS"], "the launcher knows every server")
-	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+	done := awaitCondition(t, j, batchv1.ConditionSucceeded)
 	require.EqualValues(t, 2, done.Status.ReplicaStatuses[kubeflowv1.Worker].Succeeded, "the workers have succeeded; servers are stopped")
 }
 
@@ -87,16 +88,16 @@ func TestFailures(t *testing.T) {
 		with   []kubeflowChange
 		events []string
 	}{
-		"never":             {with: []kubeflowChange{fails("130"), restarts(kubeflowv1.RestartNever)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
+		"never":             {with: []kubeflowChange{fails("130"), restarts(corev1.RestartPolicyNever)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
 		"a permanent error": {with: []kubeflowChange{fails("7"), restarts(kubeflowv1.RestartExitCode)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := create(t, job(cluster.Namespace(t), "fails", tc.with...))
-			failed := awaitCondition(t, j, kubeflowv1.ConditionFailed)
-			require.Regexp(t, `fails-worker-[01] exited with code`, holds(failed, kubeflowv1.ConditionFailed).Message)
+			failed := awaitCondition(t, j, batchv1.ConditionFailed)
+			require.Regexp(t, `fails-worker-[01] exited with code`, holds(failed, batchv1.ConditionFailed).Message)
 			require.NotNil(t, failed.Status.CompletionTime)
-			require.Nil(t, holds(failed, kubeflowv1.ConditionRunning))
+			require.Nil(t, holds(failed, batchv1.ConditionRunning))
 			awaitEvents(t, j, tc.events...)
 		})
 	}
@@ -107,22 +108,22 @@ func TestRestartsAreReported(t *testing.T) {
 	j := create(t, job(cluster.Namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
 		worker(j).Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
 	}))
-	awaitCondition(t, j, kubeflowv1.ConditionRestarting)
-	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
-	require.Nil(t, holds(done, kubeflowv1.ConditionRestarting))
+	awaitCondition(t, j, batchv1.ConditionRestarting)
+	done := awaitCondition(t, j, batchv1.ConditionSucceeded)
+	require.Nil(t, holds(done, batchv1.ConditionRestarting))
 }
 
 // TestControllerIsKilled is not parallel.
 func TestControllerIsKilled(t *testing.T) {
 	space := cluster.Namespace(t)
 	j := create(t, job(space, "before", runFor("6s")))
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning") // what is not sent yet dies with the controller
 	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))
 	after := create(t, job(space, "meanwhile", runFor("3s")))
 	require.NoError(t, cluster.StartComponent(sandbox.Controller))
 	for _, j := range []*kubeflowv1.PaddleJob{j, after} {
-		awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+		awaitCondition(t, j, batchv1.ConditionSucceeded)
 		awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning", "PaddleJobSucceeded")
 	}
 }
@@ -142,7 +143,7 @@ func remove(t *testing.T, j *kubeflowv1.PaddleJob) {
 func TestDeletionLeavesNothing(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "gone"))
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	remove(t, j)
 	awaitNothing(t, j.Namespace)
 }
@@ -150,12 +151,12 @@ func TestDeletionLeavesNothing(t *testing.T) {
 func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "phoenix"))
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	before := paddleJob(t, j)
 	remove(t, j)
 	again := create(t, job(j.Namespace, j.Name, runFor("2s")))
 	require.NotEqual(t, j.UID, again.UID)
-	awaitCondition(t, again, kubeflowv1.ConditionSucceeded)
+	awaitCondition(t, again, batchv1.ConditionSucceeded)
 	require.NotEqual(t, before.UID, paddleJob(t, again).UID)
 }
 
@@ -177,7 +178,7 @@ func TestTimeToLiveIsTheJobs(t *testing.T) {
 func TestPaddleJobDeletedByHand(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "train"))
-	started := awaitCondition(t, j, kubeflowv1.ConditionRunning).Status.StartTime
+	started := awaitCondition(t, j, batchv1.ConditionRunning).Status.StartTime
 	first := paddleJob(t, j)
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace)
 	require.NoError(t, jobs.Delete(t.Context(), j.Name, metav1.DeleteOptions{}))
@@ -189,25 +190,25 @@ func TestPaddleJobDeletedByHand(t *testing.T) {
 		return err
 	})
 	edit(t, j, "1s", "paddleReplicaSpecs", "Worker", "template", "metadata", "annotations", "sandbox.paddle-volcano.io/run-for")
-	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+	done := awaitCondition(t, j, batchv1.ConditionSucceeded)
 	require.Equal(t, started, done.Status.StartTime)
 
 	// Now that it has ended, nothing is made for it again.
 	require.NoError(t, jobs.Delete(t.Context(), j.Name, metav1.DeleteOptions{}))
 	awaitNothing(t, j.Namespace)
 	other := create(t, job(j.Namespace, "other", runFor("1s")))
-	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
+	awaitCondition(t, other, batchv1.ConditionSucceeded)
 	_, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err))
 	still, err := cluster.Paddle.KubeflowV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
-	require.NotNil(t, holds(still, kubeflowv1.ConditionSucceeded))
+	require.NotNil(t, holds(still, batchv1.ConditionSucceeded))
 }
 
 func TestPaddleJobEditedByHand(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "train"))
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	made := paddleJob(t, j)
 	made.Spec.CleanPodPolicy = batchv1.CleanAlways
 	delete(made.Labels, "training.kubeflow.org/job-name")
@@ -229,7 +230,7 @@ func TestPaddleJobEditedByHand(t *testing.T) {
 		return err
 	})
 	require.Equal(t, made.UID, paddleJob(t, j).UID)
-	require.NotNil(t, holds(awaitCondition(t, j, kubeflowv1.ConditionRunning), kubeflowv1.ConditionCreated), "it trained on")
+	require.NotNil(t, holds(awaitCondition(t, j, batchv1.ConditionRunning), batchv1.ConditionCreated), "it trained on")
 }
 
 func TestNameThatIsTaken(t *testing.T) {
@@ -241,7 +242,7 @@ func TestNameThatIsTaken(t *testing.T) {
 	paddle, err := jobs.Create(t.Context(), paddle, metav1.CreateOptions{})
 	require.NoError(t, err)
 	j := create(t, job(space, "train", runFor("1s")))
-	stalled := holds(awaitCondition(t, j, kubeflowv1.ConditionStalled), kubeflowv1.ConditionStalled)
+	stalled := holds(awaitCondition(t, j, batchv1.ConditionStalled), batchv1.ConditionStalled)
 	require.Equal(t, "NameTaken", stalled.Reason)
 	awaitEvents(t, j, "NameTaken")
 	still, err := jobs.Get(t.Context(), "train", metav1.GetOptions{})
@@ -250,16 +251,16 @@ func TestNameThatIsTaken(t *testing.T) {
 	require.Equal(t, paddle.UID, still.UID)
 
 	require.NoError(t, jobs.Delete(t.Context(), "train", metav1.DeleteOptions{}))
-	awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+	awaitCondition(t, j, batchv1.ConditionSucceeded)
 }
 
 func TestSuspendAndResume(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "train"))
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	edit(t, j, true, "runPolicy", "suspend")
-	suspended := awaitCondition(t, j, kubeflowv1.ConditionSuspended)
-	require.Nil(t, holds(suspended, kubeflowv1.ConditionRunning))
+	suspended := awaitCondition(t, j, batchv1.ConditionSuspended)
+	require.Nil(t, holds(suspended, batchv1.ConditionRunning))
 	cluster.Await(t, "the pods to go", func(ctx context.Context) error {
 		pods, err := cluster.Kube.CoreV1().Pods(j.Namespace).List(ctx, metav1.ListOptions{})
 		if err == nil && len(pods.Items) > 0 {
@@ -269,15 +270,15 @@ func TestSuspendAndResume(t *testing.T) {
 	})
 	awaitJob(t, j, "without pods", func(j *kubeflowv1.PaddleJob) bool { return j.Status.ReplicaStatuses[kubeflowv1.Worker].Active == 0 })
 	edit(t, j, false, "runPolicy", "suspend")
-	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitCondition(t, j, batchv1.ConditionRunning)
 	awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning", "PaddleJobSuspended", "PaddleJobResumed", "PaddleJobRunning")
 }
 
 func TestRefusedJobIsHelped(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "train", runFor("1s"), restarts("Sometimes")))
-	stalled := awaitCondition(t, j, kubeflowv1.ConditionStalled)
-	require.Contains(t, holds(stalled, kubeflowv1.ConditionStalled).Message, `restartPolicy "Sometimes" does not exist`)
+	stalled := awaitCondition(t, j, batchv1.ConditionStalled)
+	require.Contains(t, holds(stalled, batchv1.ConditionStalled).Message, `restartPolicy "Sometimes" does not exist`)
 	edit(t, j, "OnFailure", "paddleReplicaSpecs", "Worker", "restartPolicy")
-	awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+	awaitCondition(t, j, batchv1.ConditionSucceeded)
 }

@@ -110,13 +110,13 @@ func TestTheAPIServerRefusesTheRest(t *testing.T) {
 		delete(object, "status") // as the API server does
 		refused := validator.Create(t.Context(), &unstructured.Unstructured{Object: object}).ToAggregate()
 		require.ErrorContains(t, refused, "", says)
-		require.Contains(t, translateFieldPaths(refused.Error()), says)
+		require.Contains(t, fieldPaths.Replace(refused.Error()), says)
 	}
 }
 
 func TestConvertPolicies(t *testing.T) {
 	t.Parallel()
-	cleans := func(policy kubeflowv1.CleanPodPolicy) change {
+	cleans := func(policy string) change {
 		return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.CleanPodPolicy = &policy }
 	}
 	runs := func(run kubeflowv1.RunPolicy) change { return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy = run } }
@@ -140,7 +140,7 @@ func TestConvertPolicies(t *testing.T) {
 		"clean running": {with: []change{cleans("Running")}},
 		"clean none":    {with: []change{cleans("None")}},
 		"clean unset":   {with: []change{cleans("")}},
-		"clean else":    {with: []change{cleans("Al")}, warnings: []string{ReasonCleanPodPolicy}},
+		"clean else":    {with: []change{cleans("Al")}, warnings: []string{builder.ReasonCleanPodPolicy}},
 		"time to live":  {with: []change{ttl(60)}},
 		"lives forever": {with: []change{ttl(-1)}},
 		"not suspended": {with: []change{runs(kubeflowv1.RunPolicy{Suspend: ptr.To(false)})}},
@@ -175,7 +175,7 @@ func TestConvertPolicies(t *testing.T) {
 			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinResources: four}},
 		},
 		"on failure":        {with: []change{restarts("OnFailure")}},
-		"always":            {with: []change{restarts("Always")}, warnings: []string{ReasonRestartPolicy}},
+		"always":            {with: []change{restarts("Always")}, warnings: []string{builder.ReasonRestartPolicyChanged}},
 		"unknown":           {with: []change{restarts("Sometimes")}, refused: ReasonInvalidRestartPolicy},
 		"unknown of master": {with: []change{servers, func(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs["Master"].RestartPolicy = "?" }}, refused: ReasonInvalidRestartPolicy},
 		"never": {
@@ -192,7 +192,7 @@ func TestConvertPolicies(t *testing.T) {
 			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{PermanentExitCodes: codes}},
 		},
 		"two policies": {
-			with: []change{servers, restarts("Never")}, warnings: []string{ReasonRestartPolicy},
+			with: []change{servers, restarts("Never")}, warnings: []string{builder.ReasonRestartPolicyChanged},
 			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{BackoffLimit: ptr.To[int32](0)}},
 		},
 		"scheduling": {

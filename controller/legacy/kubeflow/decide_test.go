@@ -34,7 +34,7 @@ func TestDecide(t *testing.T) {
 		return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.ManagedBy = &who }
 	}
 	going := func(j *kubeflowv1.PaddleJob) { j.DeletionTimestamp = ago(time.Second) }
-	succeeded := ended(kubeflowv1.ConditionSucceeded, time.Minute)
+	succeeded := ended(batchv1.ConditionSucceeded, time.Minute)
 	edited := func(made *batchv1.PaddleJob) { made.Spec.Worker.Replicas = 7 }
 	for name, tc := range map[string]struct {
 		with []change
@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 			with: []change{broken}, named: []func(*batchv1.PaddleJob){},
 			specNotSynced: "SpecChangeRefused", says: `continues with the spec it had, because the changed one cannot run: spec.paddleReplicaSpecs.Worker.restartPolicy`,
 		},
-		"it is being deleted": {named: []func(*batchv1.PaddleJob){deleted}, waiting: "Replacing"},
+		"it is being deleted": {named: []func(*batchv1.PaddleJob){deleted}},
 		"a predecessor's": {
 			named:   []func(*batchv1.PaddleJob){ofAnother(owner("PaddleJob", "train"))},
 			waiting: "WaitingForPredecessor", repeated: pollInterval,
@@ -76,12 +76,12 @@ func TestDecide(t *testing.T) {
 		"refused":            {refusal: "spec.worker.replicas: no", create: true, stalled: ReasonRefusedByServer, says: "spec.paddleReplicaSpecs.Worker.replicas: no"},
 		"refused change":     {refusal: "no", named: []func(*batchv1.PaddleJob){edited}, update: true, specNotSynced: "SpecChangeRefused", says: "cannot run: no"},
 		"ended":              {with: []change{succeeded}},
-		"failed":             {with: []change{ended(kubeflowv1.ConditionFailed, time.Minute)}},
+		"failed":             {with: []change{ended(batchv1.ConditionFailed, time.Minute)}},
 		"ended, there":       {with: []change{succeeded}, named: []func(*batchv1.PaddleJob){}},
 		"ended, edited":      {with: []change{succeeded}, named: []func(*batchv1.PaddleJob){edited}, update: true},
 		"ended, deleted":     {with: []change{succeeded}, named: []func(*batchv1.PaddleJob){deleted}},
-		"ended, cannot run":  {with: []change{succeeded, broken}, named: []func(*batchv1.PaddleJob){}},
-		"ended, refused":     {with: []change{succeeded}, refusal: "no", named: []func(*batchv1.PaddleJob){edited}, update: true},
+		"ended, cannot run":  {with: []change{succeeded, broken}, named: []func(*batchv1.PaddleJob){}, specNotSynced: "SpecChangeRefused"},
+		"ended, refused":     {with: []change{succeeded}, refusal: "no", named: []func(*batchv1.PaddleJob){edited}, update: true, specNotSynced: "SpecChangeRefused"},
 		"lives on":           {with: []change{succeeded, ttl(61)}, repeated: time.Second},
 		"has lived":          {with: []change{succeeded, ttl(60)}, remove: true},
 		"has lived, there":   {with: []change{succeeded, ttl(0)}, named: []func(*batchv1.PaddleJob){edited}, remove: true},
@@ -158,7 +158,7 @@ func TestSuspensionComesBeforeOtherEdits(t *testing.T) {
 	made.Status.Conditions = waits
 	require.Empty(t, Decide(&State{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "nothing is placed")
 	made.Status.Conditions = placed
-	j.Status = job(ended(kubeflowv1.ConditionSucceeded, 0)).Status
+	j.Status = job(ended(batchv1.ConditionSucceeded, 0)).Status
 	require.Empty(t, Decide(&State{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "it has ended")
 }
 

@@ -48,7 +48,7 @@ func worker(j *kubeflowv1.PaddleJob) *kubeflowv1.ReplicaSpec {
 // servers makes the job one of parameter servers.
 func servers(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs[kubeflowv1.Master] = pods(1) }
 
-func restarts(policy kubeflowv1.RestartPolicy) change {
+func restarts(policy corev1.RestartPolicy) change {
 	return func(j *kubeflowv1.PaddleJob) { worker(j).RestartPolicy = policy }
 }
 
@@ -63,7 +63,7 @@ func ttl(seconds int32) change {
 }
 
 // ended makes the status that of a job that ended some time ago.
-func ended(kind kubeflowv1.ConditionType, before time.Duration) change {
+func ended(kind string, before time.Duration) change {
 	return func(j *kubeflowv1.PaddleJob) {
 		j.Status.Conditions = append(j.Status.Conditions, kubeflowv1.JobCondition{Type: kind, Status: corev1.ConditionTrue})
 		j.Status.CompletionTime = ago(before)

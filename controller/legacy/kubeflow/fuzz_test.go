@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/randfill"
 
@@ -32,8 +33,8 @@ func arbitrary(seed []byte) (*kubeflowv1.PaddleJob, batchv1.PaddleJobStatus) {
 		func(r *kubeflowv1.ReplicaType, c randfill.Continue) {
 			*r = []kubeflowv1.ReplicaType{"Worker", "Worker", "Master", "worker", "Chief"}[c.Intn(5)]
 		},
-		func(r *kubeflowv1.RestartPolicy, c randfill.Continue) {
-			*r = []kubeflowv1.RestartPolicy{"", "Never", "OnFailure", "ExitCode", "Always", "?"}[c.Intn(6)]
+		func(r *corev1.RestartPolicy, c randfill.Continue) {
+			*r = []corev1.RestartPolicy{"", "Never", "OnFailure", "ExitCode", "Always", "?"}[c.Intn(6)]
 		},
 		func(n *int32, c randfill.Continue) { *n = []int32{1, 2, 0, -1, c.Int31()}[c.Intn(5)] },
 		func(n *int64, c randfill.Continue) { *n = []int64{1, 2, 0, -1, c.Int63()}[c.Intn(5)] },

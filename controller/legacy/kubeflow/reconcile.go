@@ -3,6 +3,7 @@
 package kubeflow
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Reasons for which a job waits or cannot be run, in addition to those of package lifecycle that mean the same here.
@@ -79,14 +81,12 @@ func Decide(v *State, etcd bool) Plan {
 		}
 	}
 	made := v.Made()
-	if made != nil && made.Spec.Elastic != nil {
-		etcd = true // it does not lose that under a controller with other flags
-	}
-	conversion := Convert(v.Job, etcd)
+	// What is elastic stays so under a controller with other flags.
+	conversion := Convert(v.Job, etcd || made != nil && made.Spec.Elastic != nil)
 	p.Warnings = conversion.Warnings
 	switch {
 	case made != nil:
-		p.syncPaddleJob(v, made, &conversion, ended)
+		p.syncPaddleJob(v, made, &conversion)
 	case !ended: // else it is never started again
 		p.create(v, &conversion)
 	}
@@ -101,36 +101,26 @@ func ManagedExternally(job *kubeflowv1.PaddleJob) bool {
 
 // syncPaddleJob updates the PaddleJob to the spec. A suspension goes first where pods are placed: what else is changed with it can be
 // refused as long as they are there, and the suspension with it.
-func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion, ended bool) {
+func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion) {
 	want := conversion.Job
 	switch {
-	case made.DeletionTimestamp != nil:
-		if !ended {
-			p.Waiting = &builder.Cause{Reason: lifecycle.ReasonReplacing, Message: "its PaddleJob of " + batchv1.GroupName +
-				" is being deleted; a new one is made once it is gone"}
-		}
+	case made.DeletionTimestamp != nil: // a new one is made once it is gone
 	case want == nil:
-		if !ended {
-			p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
-		}
-	case !ended && lifecycle.Placed(&made.Status) && isSuspended(want):
-		if !isSuspended(made) {
+		p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
+	case !isTerminal(&v.Job.Status) && observed.Placed(&made.Status) && observed.SuspendSet(want):
+		if !observed.SuspendSet(made) {
 			p.Update = made.DeepCopy()
-			p.Update.Spec.RunPolicy = ptr.To(ptr.Deref(p.Update.Spec.RunPolicy, batchv1.RunPolicy{}))
+			p.Update.Spec.RunPolicy = cmp.Or(p.Update.Spec.RunPolicy, &batchv1.RunPolicy{})
 			p.Update.Spec.RunPolicy.Suspend = ptr.To(true)
 		}
 	case !equality.Semantic.DeepEqual(made.Spec, want.Spec) || !equality.Semantic.DeepEqual(made.Labels, want.Labels) ||
 		!equality.Semantic.DeepEqual(made.Annotations, want.Annotations):
 		p.Update = made.DeepCopy()
 		p.Update.Labels, p.Update.Annotations, p.Update.Spec = want.Labels, want.Annotations, want.Spec
-		if v.Refusal != "" && !ended {
-			p.SpecNotSynced = specNotSynced(translateFieldPaths(v.Refusal))
+		if v.Refusal != "" {
+			p.SpecNotSynced = specNotSynced(fieldPaths.Replace(v.Refusal))
 		}
 	}
-}
-
-func isSuspended(job *batchv1.PaddleJob) bool {
-	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
 }
 
 func specNotSynced(why string) *builder.Cause {
@@ -159,7 +149,7 @@ func (p *Plan) create(v *State, conversion *Conversion) {
 	default:
 		p.Create = conversion.Job
 		if v.Refusal != "" { // it is tried again: a quota or a webhook can change
-			p.Stalled = &builder.Cause{Reason: ReasonRefusedByServer, Message: translateFieldPaths(v.Refusal)}
+			p.Stalled = &builder.Cause{Reason: ReasonRefusedByServer, Message: fieldPaths.Replace(v.Refusal)}
 		}
 	}
 }

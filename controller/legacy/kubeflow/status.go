@@ -3,15 +3,14 @@
 package kubeflow
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
@@ -28,7 +27,7 @@ const (
 )
 
 // reasonOf is the reason of a condition that is True, and of others that are not because of it.
-func reasonOf(kind kubeflowv1.ConditionType) string { return kubeflowv1.Kind + string(kind) }
+func reasonOf(kind string) string { return kubeflowv1.Kind + kind }
 
 // fieldPaths translates paths of fields of the PaddleJob to those of Kubeflow's, which has no spec.intranet.
 var fieldPaths = strings.NewReplacer(
@@ -41,9 +40,6 @@ var fieldPaths = strings.NewReplacer(
 	"spec.cleanPodPolicy", "spec.runPolicy.cleanPodPolicy",
 )
 
-// translateFieldPaths returns a text about the PaddleJob with the field paths of Kubeflow's.
-func translateFieldPaths(text string) string { return fieldPaths.Replace(text) }
-
 // Next is the status of a job after what was seen and what was planned for it. What a status has once said of the past
 // (that the job has finished, when it started) stays, also when its PaddleJob is gone.
 func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
@@ -51,61 +47,58 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	if v.Job.DeletionTimestamp != nil || ManagedExternally(v.Job) || made == nil && isTerminal(next) {
 		return next
 	}
-	exists := made != nil
-	if !exists {
-		made = &batchv1.PaddleJob{}
+	s := &conditionSetter{next: next, job: v.Job.Name, exists: made != nil, now: metav1.NewTime(v.Now).Rfc3339Copy()}
+	if s.exists {
+		s.seen = made.Status
 	}
-	s := &conditionSetter{next: next, job: v.Job, made: made, exists: exists, now: metav1.NewTime(v.Now).Rfc3339Copy()}
 	if !isTerminal(next) {
 		s.created(plan)
 		s.active(plan)
 		s.ended()
 	}
-	if next.StartTime == nil {
-		next.StartTime = made.Status.StartTime.DeepCopy()
+	next.StartTime = cmp.Or(next.StartTime, s.seen.StartTime.DeepCopy())
+	if isTerminal(next) {
+		next.CompletionTime = cmp.Or(next.CompletionTime, s.seen.CompletionTime.DeepCopy(), &s.now)
 	}
-	if next.CompletionTime == nil && isTerminal(next) {
-		next.CompletionTime = made.Status.CompletionTime.DeepCopy()
-		if next.CompletionTime == nil {
-			next.CompletionTime = s.now.DeepCopy()
-		}
+	for name := range v.Job.Spec.PaddleReplicaSpecs {
+		s.count(roleOf(name))
 	}
-	s.count()
 	return next
 }
 
 // isTerminal reports whether the status is that of a finished job, also if another controller wrote it.
 func isTerminal(status *kubeflowv1.JobStatus) bool {
-	return isTrue(status, kubeflowv1.ConditionSucceeded) || isTrue(status, kubeflowv1.ConditionFailed)
+	return isTrue(status, batchv1.ConditionSucceeded) || isTrue(status, batchv1.ConditionFailed)
 }
 
-func find(status *kubeflowv1.JobStatus, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
+func isTrue(status *kubeflowv1.JobStatus, kind string) bool {
+	return find(status, kind).Status == corev1.ConditionTrue
+}
+
+// find returns a condition, an empty one if the status has none of the type.
+func find(status *kubeflowv1.JobStatus, kind string) *kubeflowv1.JobCondition {
 	for i := range status.Conditions {
 		if status.Conditions[i].Type == kind {
 			return &status.Conditions[i]
 		}
 	}
-	return nil
+	return &kubeflowv1.JobCondition{}
 }
 
-func isTrue(status *kubeflowv1.JobStatus, kind kubeflowv1.ConditionType) bool {
-	c := find(status, kind)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-// conditionSetter writes the conditions of a status.
+// conditionSetter writes a status. Its conditions are Kubeflow's, whose types a PaddleJob has too, and Stalled.
 type conditionSetter struct {
 	next *kubeflowv1.JobStatus
-	job  *kubeflowv1.PaddleJob
-	// made is the PaddleJob, an empty one if none exists.
-	made   *batchv1.PaddleJob
+	// job is the job's name.
+	job string
+	// seen is the status of the PaddleJob, an empty one if none exists.
+	seen   batchv1.PaddleJobStatus
 	exists bool
 	now    metav1.Time
 }
 
 // is returns a condition of the PaddleJob that has a status, nil if it has not.
 func (s *conditionSetter) is(status metav1.ConditionStatus, kind string) *metav1.Condition {
-	if c := meta.FindStatusCondition(s.made.Status.Conditions, kind); c != nil && c.Status == status {
+	if c := meta.FindStatusCondition(s.seen.Conditions, kind); c != nil && c.Status == status {
 		return c
 	}
 	return nil
@@ -113,9 +106,9 @@ func (s *conditionSetter) is(status metav1.ConditionStatus, kind string) *metav1
 
 // set writes one condition. The last condition is what tools show as the job's state, so that what is so stands behind
 // what is not, in the order in which it came to be.
-func (s *conditionSetter) set(kind kubeflowv1.ConditionType, status corev1.ConditionStatus, reason, message string) {
+func (s *conditionSetter) set(kind string, status corev1.ConditionStatus, reason, message string) {
 	made := kubeflowv1.JobCondition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: s.now, LastTransitionTime: s.now}
-	if old := find(s.next, kind); old != nil && old.Status == status {
+	if old := find(s.next, kind); old.Status == status {
 		if old.Reason != reason || old.Message != message {
 			made.LastTransitionTime = old.LastTransitionTime
 			*old = made
@@ -128,54 +121,53 @@ func (s *conditionSetter) set(kind kubeflowv1.ConditionType, status corev1.Condi
 	s.next.Conditions = all
 }
 
-func (s *conditionSetter) hold(kind kubeflowv1.ConditionType, reason, message string) {
-	s.set(kind, corev1.ConditionTrue, reason, message)
-}
-
 // unset makes a condition False that is True, and says nothing where it is not.
-func (s *conditionSetter) unset(kind kubeflowv1.ConditionType, reason, message string) {
+func (s *conditionSetter) unset(kind, reason, message string) {
 	if isTrue(s.next, kind) {
 		s.set(kind, corev1.ConditionFalse, reason, message)
 	}
 }
 
+// follow makes a condition True while it is True of the PaddleJob, with a message, or that of the PaddleJob if it is empty. The reason and
+// the message after it are of the condition that is False then.
+func (s *conditionSetter) follow(kind, message, reasonAfter, messageAfter string) {
+	if c := s.is(metav1.ConditionTrue, kind); c != nil {
+		s.set(kind, corev1.ConditionTrue, reasonOf(kind), cmp.Or(message, fieldPaths.Replace(c.Message)))
+		return
+	}
+	s.unset(kind, reasonAfter, messageAfter)
+}
+
 func (s *conditionSetter) says(what string) string {
-	return fmt.Sprintf("PaddleJob %s is %s.", s.job.Name, what)
+	return fmt.Sprintf("PaddleJob %s is %s.", s.job, strings.ToLower(what))
 }
 
 // created sets the condition that the job was created, with the warnings, and the reason for which it does not run yet.
 func (s *conditionSetter) created(plan *Plan) {
 	if !s.exists {
-		why := plan.Waiting
-		if why == nil {
-			why = plan.Stalled
-		}
-		if why != nil && !isTrue(s.next, kubeflowv1.ConditionCreated) {
-			s.set(kubeflowv1.ConditionCreated, corev1.ConditionFalse, why.Reason, why.Message)
+		if why := cmp.Or(plan.Waiting, plan.Stalled); why != nil && !isTrue(s.next, batchv1.ConditionCreated) {
+			s.set(batchv1.ConditionCreated, corev1.ConditionFalse, why.Reason, why.Message)
 		}
 		return
 	}
-	reason, lines := reasonOf(kubeflowv1.ConditionCreated), []string{builder.Messages(plan.Warnings)}
+	reason, lines := reasonOf(batchv1.ConditionCreated), []string{builder.Messages(plan.Warnings)}
 	if plan.SpecNotSynced != nil {
 		reason, lines = plan.SpecNotSynced.Reason, []string{plan.SpecNotSynced.Message}
 	}
-	if c := meta.FindStatusCondition(s.made.Status.Conditions, batchv1.ConditionCreated); c != nil {
+	if c := meta.FindStatusCondition(s.seen.Conditions, batchv1.ConditionCreated); c != nil {
 		if plan.SpecNotSynced == nil && (specNotApplied(c.Reason) || lifecycle.IsRefusal(c.Reason)) {
 			reason = c.Reason
 		}
-		lines = append(lines, translateFieldPaths(c.Message))
+		lines = append(lines, fieldPaths.Replace(c.Message))
 	}
 	for _, kind := range []string{batchv1.ConditionScheduled, batchv1.ConditionRunning, batchv1.ConditionLauncherUsable} {
 		c := s.is(metav1.ConditionFalse, kind)
 		if c != nil && (kind == batchv1.ConditionLauncherUsable || lifecycle.IsWaitingReason(c.Reason)) {
-			lines = append(lines, c.Reason+": "+translateFieldPaths(c.Message))
+			lines = append(lines, c.Reason+": "+fieldPaths.Replace(c.Message))
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
-	if len(lines) == 0 {
-		lines = []string{s.says("created")}
-	}
-	s.hold(kubeflowv1.ConditionCreated, reason, strings.Join(lines, "; "))
+	s.set(batchv1.ConditionCreated, corev1.ConditionTrue, reason, cmp.Or(strings.Join(lines, "; "), s.says(batchv1.ConditionCreated)))
 }
 
 func specNotApplied(reason string) bool {
@@ -184,95 +176,71 @@ func specNotApplied(reason string) bool {
 
 // active sets the conditions of a job that has not ended.
 func (s *conditionSetter) active(plan *Plan) {
-	is := func(kind string) *metav1.Condition { return s.is(metav1.ConditionTrue, kind) }
-	if is(batchv1.ConditionSuspended) != nil {
-		s.hold(kubeflowv1.ConditionSuspended, reasonOf(kubeflowv1.ConditionSuspended), s.says("suspended"))
-	} else if s.exists {
-		s.unset(kubeflowv1.ConditionSuspended, reasonResumed, s.says("resumed"))
+	if s.exists {
+		s.follow(batchv1.ConditionSuspended, s.says(batchv1.ConditionSuspended), reasonResumed, s.says("resumed"))
+		s.follow(batchv1.ConditionRestarting, "", reasonRestarted, "")
 	}
-	if c := is(batchv1.ConditionRestarting); c != nil {
-		s.hold(kubeflowv1.ConditionRestarting, reasonOf(kubeflowv1.ConditionRestarting), translateFieldPaths(c.Message))
-	} else if s.exists {
-		s.unset(kubeflowv1.ConditionRestarting, reasonRestarted, "")
+	reason, message := reasonNotRunning, ""
+	for _, kind := range []string{batchv1.ConditionRestarting, batchv1.ConditionSuspended} {
+		if isTrue(s.next, kind) {
+			reason, message = reasonOf(kind), s.says(kind)
+		}
 	}
-	switch {
-	case is(batchv1.ConditionRunning) != nil:
-		s.hold(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionRunning), s.says("running"))
-	case isTrue(s.next, kubeflowv1.ConditionSuspended):
-		s.unset(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionSuspended), s.says("suspended"))
-	case isTrue(s.next, kubeflowv1.ConditionRestarting):
-		s.unset(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionRestarting), s.says("restarting"))
-	default:
-		s.unset(kubeflowv1.ConditionRunning, reasonNotRunning, "")
-	}
+	s.follow(batchv1.ConditionRunning, s.says(batchv1.ConditionRunning), reason, message)
 	if plan.Stalled != nil {
-		s.hold(kubeflowv1.ConditionStalled, plan.Stalled.Reason, plan.Stalled.Message)
-	} else if c := is(batchv1.ConditionStalled); c != nil {
-		s.hold(kubeflowv1.ConditionStalled, c.Reason, translateFieldPaths(c.Message))
+		s.set(batchv1.ConditionStalled, corev1.ConditionTrue, plan.Stalled.Reason, plan.Stalled.Message)
+	} else if c := s.is(metav1.ConditionTrue, batchv1.ConditionStalled); c != nil {
+		s.set(batchv1.ConditionStalled, corev1.ConditionTrue, c.Reason, fieldPaths.Replace(c.Message))
 	} else {
-		s.unset(kubeflowv1.ConditionStalled, reasonProceeding, "")
+		s.unset(batchv1.ConditionStalled, reasonProceeding, "")
 	}
 }
 
 // ended sets the condition with which the job has finished, once.
 func (s *conditionSetter) ended() {
-	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonOf(kubeflowv1.ConditionSucceeded), fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
+	kind, message := batchv1.ConditionSucceeded, s.says("successfully completed")
 	if c := s.is(metav1.ConditionTrue, batchv1.ConditionFailed); c != nil {
-		kind, reason, message = kubeflowv1.ConditionFailed, reasonOf(kubeflowv1.ConditionFailed), translateFieldPaths(c.Message)
+		kind, message = batchv1.ConditionFailed, fieldPaths.Replace(c.Message)
 	} else if s.is(metav1.ConditionTrue, batchv1.ConditionSucceeded) == nil {
 		return
 	}
-	s.unset(kubeflowv1.ConditionStalled, reasonProceeding, "")
-	for _, active := range []kubeflowv1.ConditionType{kubeflowv1.ConditionSuspended, kubeflowv1.ConditionRestarting, kubeflowv1.ConditionRunning} {
-		s.unset(active, reason, "")
+	s.unset(batchv1.ConditionStalled, reasonProceeding, "")
+	for _, active := range []string{batchv1.ConditionSuspended, batchv1.ConditionRestarting, batchv1.ConditionRunning} {
+		s.unset(active, reasonOf(kind), "")
 	}
-	s.hold(kind, reason, message)
+	s.set(kind, corev1.ConditionTrue, reasonOf(kind), message)
 }
 
-// count counts the pods of each role. Those of a finished job are never fewer than they were.
-func (s *conditionSetter) count() {
-	before := s.next.ReplicaStatuses
-	s.next.ReplicaStatuses = maps.Clone(before)
-	for name := range s.job.Spec.PaddleReplicaSpecs {
-		role, seen := roleOf(name), s.made.Status.Worker
-		switch role {
-		case "":
-			continue
-		case kubeflowv1.Master:
-			seen = s.made.Status.PS
-		}
-		count := &kubeflowv1.ReplicaStatus{}
-		if old := before[role]; old != nil {
-			count = old.DeepCopy()
-		}
-		count.Active, count.Selector = 0, labels.SelectorFromSet(podLabels(s.job.Name, role)).String()
-		switch {
-		case seen == nil:
-		case isTerminal(s.next):
-			count.Succeeded, count.Failed = max(count.Succeeded, seen.Succeeded), max(count.Failed, seen.Failed)
-		default:
-			count.Active, count.Succeeded, count.Failed = seen.Running, seen.Succeeded, seen.Failed
-		}
-		if s.next.ReplicaStatuses == nil {
-			s.next.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{}
-		}
-		s.next.ReplicaStatuses[role] = count
+// count counts the pods of a role. Those of a finished job are never fewer than they were.
+func (s *conditionSetter) count(role kubeflowv1.ReplicaType) {
+	if role == "" {
+		return
 	}
+	seen := map[kubeflowv1.ReplicaType]*batchv1.ResourceStatus{kubeflowv1.Master: s.seen.PS, kubeflowv1.Worker: s.seen.Worker}[role]
+	count := cmp.Or(s.next.ReplicaStatuses[role], &kubeflowv1.ReplicaStatus{})
+	count.Active, count.Selector = 0, podLabels(s.job, role).String()
+	switch {
+	case seen == nil:
+	case isTerminal(s.next):
+		count.Succeeded, count.Failed = max(count.Succeeded, seen.Succeeded), max(count.Failed, seen.Failed)
+	default:
+		count.Active, count.Succeeded, count.Failed = seen.Running, seen.Succeeded, seen.Failed
+	}
+	if s.next.ReplicaStatuses == nil {
+		s.next.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{}
+	}
+	s.next.ReplicaStatuses[role] = count
 }
 
 // eventTypes are of the events when a condition comes to be True. Warnings are emitted again with another reason or message.
-var eventTypes = []struct {
-	condition kubeflowv1.ConditionType
-	event     string
-	repeated  bool
-}{
-	{condition: kubeflowv1.ConditionCreated, event: corev1.EventTypeNormal},
-	{condition: kubeflowv1.ConditionStalled, event: corev1.EventTypeWarning, repeated: true},
-	{condition: kubeflowv1.ConditionRestarting, event: corev1.EventTypeWarning, repeated: true},
-	{condition: kubeflowv1.ConditionSuspended, event: corev1.EventTypeNormal},
-	{condition: kubeflowv1.ConditionRunning, event: corev1.EventTypeNormal},
-	{condition: kubeflowv1.ConditionSucceeded, event: corev1.EventTypeNormal},
-	{condition: kubeflowv1.ConditionFailed, event: corev1.EventTypeWarning},
+var eventTypes = []struct{ condition, event string }{
+	{condition: batchv1.ConditionCreated, event: corev1.EventTypeNormal},
+	{condition: batchv1.ConditionStalled, event: corev1.EventTypeWarning},
+	{condition: batchv1.ConditionRestarting, event: corev1.EventTypeWarning},
+	{condition: batchv1.ConditionSuspended, event: corev1.EventTypeNormal},
+	{condition: batchv1.ConditionRunning, event: corev1.EventTypeNormal},
+	{condition: batchv1.ConditionSucceeded, event: corev1.EventTypeNormal},
+	{condition: batchv1.ConditionFailed, event: corev1.EventTypeWarning},
 }
 
 // Events returns the events for the changes between two statuses. A status that was written has none again, so a restarted
@@ -281,28 +249,29 @@ func Events(before, after *kubeflowv1.JobStatus, warnings []builder.Cause) (even
 	emit := func(kind, reason, message string) {
 		events = append(events, lifecycle.Event{Type: kind, Reason: reason, Message: message})
 	}
+	changed := func(kind string) bool {
+		was, is := find(before, kind), find(after, kind)
+		return was.Reason != is.Reason || was.Message != is.Message
+	}
 	for _, k := range eventTypes {
-		if was, is := find(before, k.condition), find(after, k.condition); isTrue(after, k.condition) &&
-			(!isTrue(before, k.condition) || k.repeated && (was.Reason != is.Reason || was.Message != is.Message)) {
+		if isTrue(after, k.condition) && (!isTrue(before, k.condition) || k.event == corev1.EventTypeWarning && changed(k.condition)) {
+			is := find(after, k.condition)
 			emit(k.event, is.Reason, is.Message)
 		}
 	}
-	if is := find(after, kubeflowv1.ConditionSuspended); is != nil && is.Reason == reasonResumed && isTrue(before, kubeflowv1.ConditionSuspended) {
+	if is := find(after, batchv1.ConditionSuspended); is.Reason == reasonResumed && isTrue(before, batchv1.ConditionSuspended) {
 		emit(corev1.EventTypeNormal, is.Reason, is.Message)
 	}
-	if !isTrue(after, kubeflowv1.ConditionCreated) {
+	was, is := find(before, batchv1.ConditionCreated), find(after, batchv1.ConditionCreated)
+	if is.Status != corev1.ConditionTrue {
 		return events
-	}
-	was, is := find(before, kubeflowv1.ConditionCreated), find(after, kubeflowv1.ConditionCreated)
-	if was == nil {
-		was = &kubeflowv1.JobCondition{}
 	}
 	for _, warning := range warnings {
 		if strings.Contains(is.Message, warning.Message) && !strings.Contains(was.Message, warning.Message) {
 			emit(corev1.EventTypeWarning, warning.Reason, warning.Message)
 		}
 	}
-	if specNotApplied(is.Reason) && (was.Reason != is.Reason || was.Message != is.Message) {
+	if specNotApplied(is.Reason) && changed(batchv1.ConditionCreated) {
 		emit(corev1.EventTypeWarning, is.Reason, is.Message)
 	}
 	return events

@@ -94,21 +94,21 @@ func TestLifeOfAJobThatSucceeds(t *testing.T) {
 	t.Parallel()
 	l := begin(t)
 	l.requireState("Created")
-	require.Equal(t, "PaddleJob train is created.", find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
+	require.Equal(t, "PaddleJob train is created.", find(&l.job.Status, batchv1.ConditionCreated).Message)
 	require.Nil(t, l.job.Status.StartTime)
 	require.Equal(t, map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{kubeflowv1.Worker: {
 		Selector: "training.kubeflow.org/job-name=train,training.kubeflow.org/operator-name=paddlejob-controller,training.kubeflow.org/replica-type=worker",
 	}}, l.job.Status.ReplicaStatuses)
 
 	l.seen(replaced(batchv1.ConditionScheduled, false, "WaitingForQueue", `queue "gold" is full`))
-	require.Equal(t, `WaitingForQueue: queue "gold" is full`, find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
-	require.Equal(t, "PaddleJobCreated", find(&l.job.Status, kubeflowv1.ConditionCreated).Reason)
+	require.Equal(t, `WaitingForQueue: queue "gold" is full`, find(&l.job.Status, batchv1.ConditionCreated).Message)
+	require.Equal(t, "PaddleJobCreated", find(&l.job.Status, batchv1.ConditionCreated).Reason)
 	l.seen(replaced(batchv1.ConditionLauncherUsable, false, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12. Set spec.intranet: Service, or more"))
 	require.Equal(t, `WaitingForQueue: queue "gold" is full; AddressPrefix: 10.0.0.1 is a prefix of 10.0.0.12. `+
-		`Have the controller started with --default-intranet=Service, or more`, find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
+		`Have the controller started with --default-intranet=Service, or more`, find(&l.job.Status, batchv1.ConditionCreated).Message)
 	l.seen(replaced(batchv1.ConditionLauncherUsable, true, "None", ""))
 	l.seen(replaced(batchv1.ConditionScheduled, false, "Placing", "a moment"))
-	require.Equal(t, "PaddleJob train is created.", find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
+	require.Equal(t, "PaddleJob train is created.", find(&l.job.Status, batchv1.ConditionCreated).Message)
 
 	l.seen(training(2), func(made *batchv1.PaddleJob) { made.Status.StartTime = ago(time.Hour) })
 	l.requireState("Created", "Running")
@@ -118,7 +118,7 @@ func TestLifeOfAJobThatSucceeds(t *testing.T) {
 
 	l.seen(training(1), replaced(batchv1.ConditionRestarting, true, "PodFailed", "restart 1 of 2: train-worker-1 exited with code 7"))
 	l.requireState("Created", "Restarting")
-	require.Equal(t, "PaddleJobRestarting", find(&l.job.Status, kubeflowv1.ConditionRunning).Reason)
+	require.Equal(t, "PaddleJobRestarting", find(&l.job.Status, batchv1.ConditionRunning).Reason)
 	l.seen(replaced(batchv1.ConditionRestarting, true, "PodFailed", "restart 2 of 2: train-worker-0 exited with code 7"))
 	l.seen(training(2), replaced(batchv1.ConditionRestarting, false, "Restarted", ""))
 	l.requireState("Created", "Running")
@@ -154,7 +154,7 @@ func TestLifeOfAJobThatFails(t *testing.T) {
 	}, *l.job.Status.ReplicaStatuses[kubeflowv1.Master])
 	l.seen(says(batchv1.ConditionFailed, true, "PodFailed", "train-worker-0 exited with code 7"))
 	l.requireState("Created", "Failed")
-	failed := find(&l.job.Status, kubeflowv1.ConditionFailed)
+	failed := find(&l.job.Status, batchv1.ConditionFailed)
 	require.Equal(t, "PaddleJobFailed", failed.Reason)
 	require.Equal(t, "train-worker-0 exited with code 7", failed.Message)
 	require.Equal(t, metav1.NewTime(l.now), *l.job.Status.CompletionTime, "where its PaddleJob does not say when")
@@ -171,7 +171,7 @@ func TestSuspendAndResume(t *testing.T) {
 		func(made *batchv1.PaddleJob) { made.Status.Worker = &batchv1.ResourceStatus{} })
 	l.requireState("Created", "Suspended")
 	require.Zero(t, l.job.Status.ReplicaStatuses[kubeflowv1.Worker].Active)
-	require.Equal(t, "PaddleJobSuspended", find(&l.job.Status, kubeflowv1.ConditionRunning).Reason)
+	require.Equal(t, "PaddleJobSuspended", find(&l.job.Status, batchv1.ConditionRunning).Reason)
 	l.seen(replaced(batchv1.ConditionSuspended, false, "Resumed", ""))
 	l.requireState("Created")
 	l.seen(training(2))
@@ -185,11 +185,11 @@ func TestStalled(t *testing.T) {
 	l := begin(t)
 	l.seen(replaced(batchv1.ConditionStalled, true, "QueueNotFound", `spec.schedulingPolicy.queue "x" does not exist`))
 	l.requireState("Created", "Stalled")
-	stalled := find(&l.job.Status, kubeflowv1.ConditionStalled)
+	stalled := find(&l.job.Status, batchv1.ConditionStalled)
 	require.Equal(t, `spec.runPolicy.schedulingPolicy.queue "x" does not exist`, stalled.Message)
 	since := stalled.LastTransitionTime
 	l.seen(replaced(batchv1.ConditionStalled, true, "QueueNotOpen", "it is closed"))
-	stalled = find(&l.job.Status, kubeflowv1.ConditionStalled)
+	stalled = find(&l.job.Status, batchv1.ConditionStalled)
 	require.Equal(t, since, stalled.LastTransitionTime, "it was stalled all the time")
 	require.NotEqual(t, since, stalled.LastUpdateTime)
 	l.seen(replaced(batchv1.ConditionStalled, false, "Proceeding", ""))
@@ -202,7 +202,7 @@ func TestAJobThatCannotBeMade(t *testing.T) {
 	l := &life{t: t, job: job(restarts("Sometimes")), now: at}
 	l.seen()
 	l.requireState("Stalled")
-	require.Equal(t, ReasonInvalidRestartPolicy, find(&l.job.Status, kubeflowv1.ConditionCreated).Reason)
+	require.Equal(t, ReasonInvalidRestartPolicy, find(&l.job.Status, batchv1.ConditionCreated).Reason)
 	require.Equal(t, []string{"Warning InvalidRestartPolicy"}, l.warnings)
 	first := l.job.Status.DeepCopy()
 	require.Equal(t, first, l.seen(), "no later than the first time")
@@ -219,7 +219,7 @@ func TestWaitingForAPredecessor(t *testing.T) {
 	l := &life{t: t, job: job(), now: at}
 	l.made = madeFor(l.job, ofAnother(owner("PaddleJob", "train")))
 	l.seen()
-	created := find(&l.job.Status, kubeflowv1.ConditionCreated)
+	created := find(&l.job.Status, batchv1.ConditionCreated)
 	require.Equal(t, corev1.ConditionFalse, created.Status)
 	require.Equal(t, "WaitingForPredecessor", created.Reason)
 	require.Empty(t, l.warnings)
@@ -245,14 +245,14 @@ func TestWarningsAndChangesAreReported(t *testing.T) {
 	l := begin(t, restarts("Always"))
 	require.Equal(t, []string{"Normal PaddleJobCreated", "Warning RestartPolicyChanged"}, l.warnings)
 	l.seen(replaced(batchv1.ConditionCreated, true, "VolcanoJobCreated", "spec.worker: a warning"))
-	created := find(&l.job.Status, kubeflowv1.ConditionCreated)
+	created := find(&l.job.Status, batchv1.ConditionCreated)
 	require.Contains(t, created.Message, "Always is treated as OnFailure")
 	require.Contains(t, created.Message, "; spec.paddleReplicaSpecs.Worker: a warning")
 	l.seen(replaced(batchv1.ConditionCreated, true, "SpecChangeNotApplied", "too late"))
-	require.Equal(t, "SpecChangeNotApplied", find(&l.job.Status, kubeflowv1.ConditionCreated).Reason)
+	require.Equal(t, "SpecChangeNotApplied", find(&l.job.Status, batchv1.ConditionCreated).Reason)
 	worker(l.job).RestartPolicy = "Sometimes"
 	l.seen()
-	require.Equal(t, "SpecChangeRefused", find(&l.job.Status, kubeflowv1.ConditionCreated).Reason)
+	require.Equal(t, "SpecChangeRefused", find(&l.job.Status, batchv1.ConditionCreated).Reason)
 	require.Equal(t, []string{"Warning SpecChangeNotApplied", "Warning SpecChangeRefused"}, l.warnings[2:])
 	l.requireState("Created")
 }
@@ -269,10 +269,25 @@ func TestStatusIsLeftAlone(t *testing.T) {
 		require.Empty(t, Next(v, &plan), name)
 	}
 	// As Kubeflow's operator left it.
-	v := &State{Now: at, Job: job(ended(kubeflowv1.ConditionSucceeded, 0), func(j *kubeflowv1.PaddleJob) {
+	v := &State{Now: at, Job: job(ended(batchv1.ConditionSucceeded, 0), func(j *kubeflowv1.PaddleJob) {
 		j.Status.LastReconcileTime = ago(time.Hour)
 		j.Status.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{kubeflowv1.Worker: {Succeeded: 2}}
 	})}
 	plan := Decide(v, false)
 	require.Equal(t, v.Job.Status, *Next(v, &plan))
+}
+
+// A job that has finished needs no other spec, and its status says nothing of one.
+func TestTheSpecOfAFinishedJobIsNotReported(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]*State{
+		"cannot run": {Now: at, Job: job(ended(batchv1.ConditionSucceeded, 0), restarts("Sometimes")), Named: madeFor(job())},
+		"is refused": {Now: at, Job: job(ended(batchv1.ConditionSucceeded, 0)), Named: madeFor(job(servers)), Refusal: "no"},
+	} {
+		plan := Decide(v, false)
+		require.NotNil(t, plan.SpecNotSynced, name)
+		next := Next(v, &plan)
+		require.Equal(t, v.Job.Status.Conditions, next.Conditions, name)
+		require.Empty(t, Events(&v.Job.Status, next, plan.Warnings), name)
+	}
 }

@@ -144,7 +144,7 @@ func TestSyncMakesAndKeeps(t *testing.T) {
 func TestNothingIsCreatedFromAStaleCache(t *testing.T) {
 	t.Parallel()
 	for name, now := range map[string]*kubeflowv1.PaddleJob{
-		"it has ended": job(ended(kubeflowv1.ConditionSucceeded, 0)),
+		"it has ended": job(ended(batchv1.ConditionSucceeded, 0)),
 		"it is gone":   nil,
 		"another of its name is there": job(func(j *kubeflowv1.PaddleJob) {
 			j.UID = "kubeflow-2"
@@ -169,7 +169,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pollInterval, repeated)
 	require.Equal(t, others, w.paddleJob(t))
-	require.Equal(t, "NameTaken", find(&w.stored(t).Status, kubeflowv1.ConditionStalled).Reason)
+	require.Equal(t, "NameTaken", find(&w.stored(t).Status, batchv1.ConditionStalled).Reason)
 	require.Len(t, w.warnings(), 1)
 
 	w = newWorld(t, job())
@@ -186,7 +186,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pollInterval, repeated)
 	require.Nil(t, w.paddleJob(t))
-	require.Contains(t, find(&w.stored(t).Status, kubeflowv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
+	require.Contains(t, find(&w.stored(t).Status, batchv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
 }
 
 func TestRefusalsAreReported(t *testing.T) {
@@ -197,7 +197,7 @@ func TestRefusalsAreReported(t *testing.T) {
 	})
 	_, err := w.sync(t.Context(), "team/train")
 	require.True(t, apierrors.IsForbidden(err), "it is tried again")
-	stalled := find(&w.stored(t).Status, kubeflowv1.ConditionStalled)
+	stalled := find(&w.stored(t).Status, batchv1.ConditionStalled)
 	require.Equal(t, ReasonRefusedByServer, stalled.Reason)
 	require.Contains(t, stalled.Message, "quota")
 }
@@ -211,7 +211,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	require.ErrorIs(t, err, workers.ErrStale)
 	require.Empty(t, w.warnings(), "what was not written has no event")
 
-	w = newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(0)))
+	w = newWorld(t, job(ended(batchv1.ConditionSucceeded, time.Minute), ttl(0)))
 	w.fails("delete", conflict)
 	_, err = w.sync(t.Context(), "team/train")
 	require.ErrorIs(t, err, workers.ErrStale)
@@ -236,7 +236,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 
 func TestJobsAreDeletedAfterTheirTTL(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(60)))
+	w := newWorld(t, job(ended(batchv1.ConditionSucceeded, time.Minute), ttl(60)))
 	repeated, err := w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
 	require.Zero(t, repeated)

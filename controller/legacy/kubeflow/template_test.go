@@ -101,7 +101,7 @@ func TestRestartPolicyOfTheTemplate(t *testing.T) {
 	in := func(policy corev1.RestartPolicy) Conversion {
 		return Convert(job(func(j *kubeflowv1.PaddleJob) { worker(j).Template.Spec.RestartPolicy = policy }), false)
 	}
-	require.Equal(t, []string{ReasonRestartPolicy}, reasons(in("Always").Warnings))
+	require.Equal(t, []string{builder.ReasonRestartPolicyChanged}, reasons(in("Always").Warnings))
 	require.Empty(t, in("OnFailure").Warnings, "what the role says too")
 	require.Equal(t, corev1.RestartPolicyNever, in("Always").Job.Spec.Worker.Template.Spec.RestartPolicy)
 }
@@ -131,6 +131,6 @@ func TestTranslateFieldPaths(t *testing.T) {
 		"spec.runPolicy.backoffLimit, spec.cleanPodPolicy":  "spec.runPolicy.backoffLimit, spec.runPolicy.cleanPodPolicy",
 		"train-worker-0 exited with code 7 in a.spec.thing": "train-worker-0 exited with code 7 in a.spec.thing",
 	} {
-		require.Equal(t, want, translateFieldPaths(path))
+		require.Equal(t, want, fieldPaths.Replace(path))
 	}
 }

@@ -82,9 +82,6 @@ func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 	return ""
 }
 
-// Placed reports whether the status of a job that has not ended says that it has pods on nodes, or has just lost them to a failure.
-func Placed(status *v1.PaddleJobStatus) bool { return observed.Placed(status) }
-
 // phaseOf returns the phase that summarizes the conditions.
 func phaseOf(status *v1.PaddleJobStatus, deleted bool) v1.Phase {
 	is := func(kind string) bool { return meta.IsStatusConditionTrue(status.Conditions, kind) }

@@ -29,34 +29,17 @@ const (
 // SchemeGroupVersion is the group and version of this package.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
-var (
-	schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
-	// AddToScheme adds the types of this package to a scheme.
-	AddToScheme = schemeBuilder.AddToScheme
-)
-
 // Resource qualifies a resource name with this package's group.
 func Resource(resource string) schema.GroupResource {
 	return SchemeGroupVersion.WithResource(resource).GroupResource()
 }
 
-func addKnownTypes(scheme *runtime.Scheme) error {
+// AddToScheme adds the types of this package to a scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion, &PaddleJob{}, &PaddleJobList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }
 
-// Labels that Kubeflow's tools find a job's pods by. Its replica-index is not among them: it differs from pod to pod, and
-// the label volcano.sh/task-index says the same.
-const (
-	// JobNameLabel is the label on a converted PaddleJob and its pods with the name of Kubeflow's PaddleJob.
-	JobNameLabel = "training.kubeflow.org/job-name"
-	// OperatorNameLabel is the label on pods with the name of the controller.
-	OperatorNameLabel = "training.kubeflow.org/operator-name"
-	// ReplicaTypeLabel is the label on pods with the role in lower case.
-	ReplicaTypeLabel = "training.kubeflow.org/replica-type"
-	// JobRoleLabel is the label on the pods of the role Master.
-	JobRoleLabel = "training.kubeflow.org/job-role"
-	// OperatorName is what Kubeflow's tools know the controller of PaddleJobs as.
-	OperatorName = "paddlejob-controller"
-)
+// JobNameLabel is the label on a converted PaddleJob and its pods with the name of Kubeflow's PaddleJob.
+const JobNameLabel = "training.kubeflow.org/job-name"

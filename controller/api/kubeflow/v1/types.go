@@ -55,19 +55,9 @@ type PaddleJobSpec struct {
 	PaddleReplicaSpecs map[ReplicaType]*ReplicaSpec `json:"paddleReplicaSpecs"`
 }
 
-// RestartPolicy says what becomes of a pod that ends.
-type RestartPolicy string
-
-const (
-	// RestartAlways starts it again whatever happened.
-	RestartAlways RestartPolicy = "Always"
-	// RestartOnFailure starts it again after a failure; it is what an empty policy means.
-	RestartOnFailure RestartPolicy = "OnFailure"
-	// RestartNever lets the job fail.
-	RestartNever RestartPolicy = "Never"
-	// RestartExitCode lets the job fail after exit codes 1 to 127, and starts the pod again after others.
-	RestartExitCode RestartPolicy = "ExitCode"
-)
+// RestartExitCode is the restartPolicy that Kubernetes does not have: the job fails after exit codes 1 to 127, and after others the pod
+// starts again.
+const RestartExitCode corev1.RestartPolicy = "ExitCode"
 
 // ReplicaSpec describes the pods of one role.
 type ReplicaSpec struct {
@@ -76,20 +66,8 @@ type ReplicaSpec struct {
 	// template is the pod that each member of the role is made from; the container named paddle is the one that trains.
 	Template corev1.PodTemplateSpec `json:"template,omitempty"`
 	// restartPolicy is Always, OnFailure, Never or ExitCode; unset means OnFailure.
-	RestartPolicy RestartPolicy `json:"restartPolicy,omitempty"`
+	RestartPolicy corev1.RestartPolicy `json:"restartPolicy,omitempty"`
 }
-
-// CleanPodPolicy says which pods of a finished job are deleted.
-type CleanPodPolicy string
-
-const (
-	// CleanAll deletes every pod.
-	CleanAll CleanPodPolicy = "All"
-	// CleanRunning deletes the pods that still run.
-	CleanRunning CleanPodPolicy = "Running"
-	// CleanNone deletes none; it is what an empty policy means.
-	CleanNone CleanPodPolicy = "None"
-)
 
 // ManagedByTrainingOperator is the runPolicy.managedBy of jobs that are for the controller of PaddleJobs.
 const ManagedByTrainingOperator = "kubeflow.org/training-operator"
@@ -97,7 +75,7 @@ const ManagedByTrainingOperator = "kubeflow.org/training-operator"
 // RunPolicy says how the job as a whole is scheduled, stopped, ended and forgotten.
 type RunPolicy struct {
 	// cleanPodPolicy says which pods of a finished job are deleted: All, Running or None.
-	CleanPodPolicy *CleanPodPolicy `json:"cleanPodPolicy,omitempty"`
+	CleanPodPolicy *string `json:"cleanPodPolicy,omitempty"`
 	// ttlSecondsAfterFinished is how long a finished job is kept; unset keeps it.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// activeDeadlineSeconds is how long the job may take.
@@ -140,27 +118,6 @@ type ElasticPolicy struct {
 	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
 }
 
-// ConditionType is the type of a condition.
-type ConditionType string
-
-// Condition types in the order of a job's life. Kubeflow's own are all but Stalled.
-const (
-	// ConditionStalled is True while the job cannot continue until the user changes something.
-	ConditionStalled ConditionType = "Stalled"
-	// ConditionCreated is True once the job is looked after.
-	ConditionCreated ConditionType = "Created"
-	// ConditionRunning is True while the job trains.
-	ConditionRunning ConditionType = "Running"
-	// ConditionRestarting is True from a failure until the job trains again.
-	ConditionRestarting ConditionType = "Restarting"
-	// ConditionSuspended is True while the job is suspended.
-	ConditionSuspended ConditionType = "Suspended"
-	// ConditionSucceeded is True once the job has succeeded.
-	ConditionSucceeded ConditionType = "Succeeded"
-	// ConditionFailed is True once the job has failed permanently.
-	ConditionFailed ConditionType = "Failed"
-)
-
 // JobStatus is what was seen of the job.
 type JobStatus struct {
 	// conditions are the job's history; the last one is its current state.
@@ -178,7 +135,7 @@ type JobStatus struct {
 // JobCondition is one thing that is so, or is not so any more.
 type JobCondition struct {
 	// type says what the condition is about.
-	Type ConditionType `json:"type"`
+	Type string `json:"type"`
 	// status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
 	// reason is a CamelCase word.

@@ -259,7 +259,7 @@ func (in *RunPolicy) DeepCopyInto(out *RunPolicy) {
 	*out = *in
 	if in.CleanPodPolicy != nil {
 		in, out := &in.CleanPodPolicy, &out.CleanPodPolicy
-		*out = new(CleanPodPolicy)
+		*out = new(string)
 		**out = **in
 	}
 	if in.TTLSecondsAfterFinished != nil {
