@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -49,16 +48,21 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	}
 	s := &conditionSetter{next: next, job: v.Job.Name, exists: made != nil, now: metav1.NewTime(v.Now).Rfc3339Copy()}
 	if s.exists {
-		s.seen = made.Status
+		s.made = made.Status
+	}
+	for _, c := range s.made.Conditions {
+		s.seen.Conditions = append(s.seen.Conditions, kubeflowv1.JobCondition{
+			Type: c.Type, Status: corev1.ConditionStatus(c.Status), Reason: c.Reason, Message: fieldPaths.Replace(c.Message),
+		})
 	}
 	if !isTerminal(next) {
 		s.created(plan)
 		s.active(plan)
 		s.ended()
 	}
-	next.StartTime = cmp.Or(next.StartTime, s.seen.StartTime.DeepCopy())
+	next.StartTime = cmp.Or(next.StartTime, s.made.StartTime.DeepCopy())
 	if isTerminal(next) {
-		next.CompletionTime = cmp.Or(next.CompletionTime, s.seen.CompletionTime.DeepCopy(), &s.now)
+		next.CompletionTime = cmp.Or(next.CompletionTime, s.made.CompletionTime.DeepCopy(), &s.now)
 	}
 	for name := range v.Job.Spec.PaddleReplicaSpecs {
 		s.count(roleOf(name))
@@ -90,18 +94,11 @@ type conditionSetter struct {
 	next *kubeflowv1.JobStatus
 	// job is the job's name.
 	job string
-	// seen is the status of the PaddleJob, an empty one if none exists.
-	seen   batchv1.PaddleJobStatus
+	// made is the status of the PaddleJob, an empty one if none exists, and seen has its conditions in Kubeflow's terms.
+	made   batchv1.PaddleJobStatus
+	seen   kubeflowv1.JobStatus
 	exists bool
 	now    metav1.Time
-}
-
-// is returns a condition of the PaddleJob that has a status, nil if it has not.
-func (s *conditionSetter) is(status metav1.ConditionStatus, kind string) *metav1.Condition {
-	if c := meta.FindStatusCondition(s.seen.Conditions, kind); c != nil && c.Status == status {
-		return c
-	}
-	return nil
 }
 
 // set writes one condition. The last condition is what tools show as the job's state, so that what is so stands behind
@@ -131,8 +128,8 @@ func (s *conditionSetter) unset(kind, reason, message string) {
 // follow makes a condition True while it is True of the PaddleJob, with a message, or that of the PaddleJob if it is empty. The reason and
 // the message after it are of the condition that is False then.
 func (s *conditionSetter) follow(kind, message, reasonAfter, messageAfter string) {
-	if c := s.is(metav1.ConditionTrue, kind); c != nil {
-		s.set(kind, corev1.ConditionTrue, reasonOf(kind), cmp.Or(message, fieldPaths.Replace(c.Message)))
+	if c := find(&s.seen, kind); c.Status == corev1.ConditionTrue {
+		s.set(kind, corev1.ConditionTrue, reasonOf(kind), cmp.Or(message, c.Message))
 		return
 	}
 	s.unset(kind, reasonAfter, messageAfter)
@@ -150,20 +147,18 @@ func (s *conditionSetter) created(plan *Plan) {
 		}
 		return
 	}
-	reason, lines := reasonOf(batchv1.ConditionCreated), []string{builder.Messages(plan.Warnings)}
-	if plan.SpecNotSynced != nil {
-		reason, lines = plan.SpecNotSynced.Reason, []string{plan.SpecNotSynced.Message}
-	}
-	if c := meta.FindStatusCondition(s.seen.Conditions, batchv1.ConditionCreated); c != nil {
-		if plan.SpecNotSynced == nil && (specNotApplied(c.Reason) || lifecycle.IsRefusal(c.Reason)) {
-			reason = c.Reason
-		}
-		lines = append(lines, fieldPaths.Replace(c.Message))
+	seen := find(&s.seen, batchv1.ConditionCreated)
+	reason, lines := reasonOf(batchv1.ConditionCreated), []string{builder.Messages(plan.Warnings), seen.Message}
+	switch {
+	case plan.SpecNotSynced != nil:
+		reason, lines[0] = plan.SpecNotSynced.Reason, plan.SpecNotSynced.Message
+	case specNotApplied(seen.Reason) || lifecycle.IsRefusal(seen.Reason):
+		reason = seen.Reason
 	}
 	for _, kind := range []string{batchv1.ConditionScheduled, batchv1.ConditionRunning, batchv1.ConditionLauncherUsable} {
-		c := s.is(metav1.ConditionFalse, kind)
-		if c != nil && (kind == batchv1.ConditionLauncherUsable || lifecycle.IsWaitingReason(c.Reason)) {
-			lines = append(lines, c.Reason+": "+fieldPaths.Replace(c.Message))
+		c := find(&s.seen, kind)
+		if c.Status == corev1.ConditionFalse && (kind == batchv1.ConditionLauncherUsable || lifecycle.IsWaitingReason(c.Reason)) {
+			lines = append(lines, c.Reason+": "+c.Message)
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
@@ -189,8 +184,8 @@ func (s *conditionSetter) active(plan *Plan) {
 	s.follow(batchv1.ConditionRunning, s.says(batchv1.ConditionRunning), reason, message)
 	if plan.Stalled != nil {
 		s.set(batchv1.ConditionStalled, corev1.ConditionTrue, plan.Stalled.Reason, plan.Stalled.Message)
-	} else if c := s.is(metav1.ConditionTrue, batchv1.ConditionStalled); c != nil {
-		s.set(batchv1.ConditionStalled, corev1.ConditionTrue, c.Reason, fieldPaths.Replace(c.Message))
+	} else if c := find(&s.seen, batchv1.ConditionStalled); c.Status == corev1.ConditionTrue {
+		s.set(batchv1.ConditionStalled, corev1.ConditionTrue, c.Reason, c.Message)
 	} else {
 		s.unset(batchv1.ConditionStalled, reasonProceeding, "")
 	}
@@ -199,9 +194,9 @@ func (s *conditionSetter) active(plan *Plan) {
 // ended sets the condition with which the job has finished, once.
 func (s *conditionSetter) ended() {
 	kind, message := batchv1.ConditionSucceeded, s.says("successfully completed")
-	if c := s.is(metav1.ConditionTrue, batchv1.ConditionFailed); c != nil {
-		kind, message = batchv1.ConditionFailed, fieldPaths.Replace(c.Message)
-	} else if s.is(metav1.ConditionTrue, batchv1.ConditionSucceeded) == nil {
+	if isTrue(&s.seen, batchv1.ConditionFailed) {
+		kind, message = batchv1.ConditionFailed, find(&s.seen, batchv1.ConditionFailed).Message
+	} else if !isTrue(&s.seen, batchv1.ConditionSucceeded) {
 		return
 	}
 	s.unset(batchv1.ConditionStalled, reasonProceeding, "")
@@ -216,7 +211,7 @@ func (s *conditionSetter) count(role kubeflowv1.ReplicaType) {
 	if role == "" {
 		return
 	}
-	seen := map[kubeflowv1.ReplicaType]*batchv1.ResourceStatus{kubeflowv1.Master: s.seen.PS, kubeflowv1.Worker: s.seen.Worker}[role]
+	seen := map[kubeflowv1.ReplicaType]*batchv1.ResourceStatus{kubeflowv1.Master: s.made.PS, kubeflowv1.Worker: s.made.Worker}[role]
 	count := cmp.Or(s.next.ReplicaStatuses[role], &kubeflowv1.ReplicaStatus{})
 	count.Active, count.Selector = 0, podLabels(s.job, role).String()
 	switch {
