@@ -183,11 +183,10 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 		klog.FromContext(ctx).Info("Created the PaddleJob", "uid", created.UID)
 		v.Named = created
 	case plan.Update != nil:
-		updated, err := paddleJobs.Update(ctx, plan.Update, metav1.UpdateOptions{FieldManager: fieldManager})
+		_, err = paddleJobs.Update(ctx, plan.Update, metav1.UpdateOptions{FieldManager: fieldManager})
 		if err = workers.Stale(err); err != nil {
 			return fmt.Errorf("updating the PaddleJob: %w", err)
 		}
-		v.Named = updated
 	}
 	return nil
 }
