@@ -117,27 +117,39 @@ func TestPartial(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	t.Parallel()
-	pod := func(owner int, gpus, milli int64) *Pod {
+	var jobs []*Job
+	for i := range 9 {
+		jobs = append(jobs, &Job{Sign: signs[i:][:1], at: i, pods: 1})
+	}
+	pod := func(owner *Job, gpus, milli int64) *Pod {
 		return &Pod{owner: owner, Holds: Amounts{GPUs: gpus, MilliCPUs: milli}}
 	}
-	const f = free
+	a, b, c := jobs[0], jobs[1], jobs[2]
+	var each []*Pod
+	for _, job := range jobs {
+		each = append(each, pod(job, 0, 1))
+	}
 	for name, tc := range map[string]struct {
 		total Amounts
 		pods  []*Pod
-		want  []int
+		want  string
 	}{
-		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(0, 1, 0), pod(0, 1, 0), pod(1, 1, 0)}, []int{0, 0, 1, f}},
-		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(0, 1, 0), pod(1, 4, 0), pod(2, 1, 0)}, []int{0, 1}},
-		"no GPUs requested":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []int{f, f}},
-		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1000), pod(0, 0, 1000), pod(1, 0, 4000), pod(others, 0, 1000)}, []int{0, 0, 1, 1, 1, 1, others, f}},
-		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1), pod(1, 0, 0)}, []int{0, 1, f, f, f, f, f, f}},
-		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, []int{f, f, f, f, f, f, f, f}},
-		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, []*Pod{pod(0, 0, 1), pod(1, 0, 1), pod(2, 0, 1), pod(3, 0, 1), pod(4, 0, 1), pod(5, 0, 1), pod(6, 0, 1), pod(7, 0, 1), pod(8, 0, 1)}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
-		"nothing is known of it": {Amounts{}, []*Pod{pod(0, 0, 5)}, []int{0, 0, 0, 0, 0, 0, 0, 0}},
+		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(a, 1, 0), pod(a, 1, 0), pod(b, 1, 0)}, "AAB."},
+		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(a, 1, 0), pod(b, 4, 0), pod(c, 1, 0)}, "AB"},
+		"no GPUs requested":      {Amounts{GPUs: 2}, []*Pod{pod(a, 0, 9)}, ".."},
+		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(a, 0, 1000), pod(a, 0, 1000), pod(b, 0, 4000), pod(others, 0, 1000)}, "AABBBB#."},
+		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(a, 0, 1), pod(b, 0, 0)}, "AB......"},
+		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, "........"},
+		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, each, "ABCDEFGH"},
+		"nothing is known of it": {Amounts{}, []*Pod{pod(a, 0, 5)}, "AAAAAAAA"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, (&Map{}).cells(&Node{Total: tc.total, Pods: tc.pods}))
+			got := ""
+			for _, owner := range (&Map{}).cells(&Node{Total: tc.total, Pods: tc.pods}) {
+				got += owner.Sign
+			}
+			require.Equal(t, tc.want, got)
 		})
 	}
 }
