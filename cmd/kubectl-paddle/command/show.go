@@ -210,8 +210,7 @@ func (s *session) printMap(m *drawing.Map, output string, width int) error {
 		return s.say(m.SVG())
 	}
 	columns, _, err := term.TerminalSize(s.Out)
-	terminal := drawing.Terminal{Width: cmp.Or(width, columns, 100), Colour: err == nil && os.Getenv("NO_COLOR") == ""}
-	return s.printData(output, m, m.Text(terminal))
+	return s.printData(output, m, m.Text(cmp.Or(width, columns, 100), err == nil && os.Getenv("NO_COLOR") == ""))
 }
 
 func (s *session) logs() *cobra.Command {

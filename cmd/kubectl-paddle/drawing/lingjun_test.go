@@ -109,7 +109,7 @@ func TestLingjun(t *testing.T) {
 	t.Parallel()
 	m := draw(lingjunObjects(t))
 	require.Contains(t, m.heading()[0], "847 nodes in 119 racks of 3 blocks of 1 core; 6776 GPUs, ")
-	text := m.Text(Terminal{Width: 80})
+	text := m.Text(80, false)
 	require.Contains(t, text, "\nG6 / P10 (block): ")
 	for i, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "  ") && !strings.Contains(line, ": ") {

@@ -52,7 +52,6 @@ type Map struct {
 	Cluster *Domain `json:"cluster"`
 	byKey   map[string]*Job
 	chosen  *Job           // the highlighted job, nil for none
-	partial bool           // pods of some namespaces could not be read
 	racks   []*Domain      // the domains that have nodes themselves
 	counts  map[string]int // of the domains that are known, by tier
 }
@@ -121,7 +120,7 @@ var others, free, unknown = &Job{Sign: "#", at: math.MaxInt}, &Job{Sign: "."}, &
 
 // New returns the map of a cluster.
 func New(o *Objects) *Map {
-	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tiers.Source, Notes: o.Tiers.Notes, Unread: o.Unread, partial: o.Partial}
+	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tiers.Source, Notes: o.Tiers.Notes, Unread: o.Unread}
 	m.byKey, m.counts = map[string]*Job{}, map[string]int{}
 	pods := slices.DeleteFunc(slices.Clone(o.Pods), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == ""
@@ -142,7 +141,7 @@ func New(o *Objects) *Map {
 		m.Tiers = append(m.Tiers, tier.Name)
 	}
 	m.Cluster = &Domain{}
-	if !m.partial {
+	if !o.Partial {
 		m.Cluster.Free = &Amounts{}
 	}
 	for _, node := range slices.SortedFunc(slices.Values(o.Network.Nodes), o.compare) {
@@ -222,7 +221,7 @@ const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*"
 func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 	n := &Node{Name: node.Name, State: stateOf(node), Total: amountsOf(node.Status.Allocatable), Pods: pods}
 	slices.SortStableFunc(n.Pods, func(a, b *Pod) int { return cmp.Compare(a.owner.at, b.owner.at) })
-	if !m.partial {
+	if m.Cluster.Free != nil {
 		free := n.Total
 		for _, p := range n.Pods {
 			free.GPUs, free.MilliCPUs = max(free.GPUs-p.Holds.GPUs, 0), max(free.MilliCPUs-p.Holds.MilliCPUs, 0)
@@ -298,7 +297,7 @@ func padded(name string) string {
 const eighths = 8
 
 // cells returns the owner of each cell of a node, from left to right. Which of its GPUs a pod has is not known.
-func (m *Map) cells(n *Node) (owners []*Job) {
+func (n *Node) cells() (owners []*Job) {
 	total := eighths
 	if n.Total.GPUs > 0 {
 		total = int(n.Total.GPUs)
@@ -310,7 +309,7 @@ func (m *Map) cells(n *Node) (owners []*Job) {
 		owners = shares(n)
 	}
 	rest := free
-	if m.partial {
+	if n.Free == nil {
 		rest = unknown
 	}
 	return append(owners, slices.Repeat([]*Job{rest}, total-len(owners))...)

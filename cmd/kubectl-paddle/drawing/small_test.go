@@ -62,17 +62,17 @@ B team/b: 3 pods on 2 nodes
 ! a node that takes no pods: not ready, or cordoned
 ( ) a node without GPUs: each cell is an eighth of its CPUs
 + jobs with pods without GPUs on this node
-`, draw(o).Text(Terminal{Width: 80}))
+`, draw(o).Text(80, false))
 
 	o.Name = "over"
-	require.Contains(t, draw(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is selected is listed in any case")
-	narrow := draw(o).Text(Terminal{Width: 20})
+	require.Contains(t, draw(o).Text(80, false), "team/over: Completed", "a job that is selected is listed in any case")
+	narrow := draw(o).Text(20, false)
 	require.Contains(t, narrow, "  r0 AAABB...+B\n     #.......!\n", "what is too long goes on below")
 
 	o.Name = "a"
-	coloured := draw(o).Text(Terminal{Width: 80, Colour: true})
+	coloured := draw(o).Text(80, true)
 	require.Contains(t, coloured, "\x1b[1;34;7mAAA\x1b[0m\x1b[2;33mBB\x1b[0m...+\x1b[2;33mB\x1b[0m")
-	require.Equal(t, strings.Count(draw(o).Text(Terminal{Width: 80}), "\n"), strings.Count(coloured, "\n"))
+	require.Equal(t, strings.Count(draw(o).Text(80, false), "\n"), strings.Count(coloured, "\n"))
 }
 
 // NVLink domains are the lines of their rack.
@@ -84,7 +84,7 @@ func TestNVLinkDomainsAreDrawn(t *testing.T) {
 	}
 	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
 	text := func(labels ...string) string {
-		return draw(&Objects{Network: plan.Network{Nodes: nodes, SchedulerLabels: labels}, Pods: job}).Text(Terminal{Width: 80})
+		return draw(&Objects{Network: plan.Network{Nodes: nodes, SchedulerLabels: labels}, Pods: job}).Text(80, false)
 	}
 	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
 The tiers are those of the nodes' labels.
@@ -108,7 +108,7 @@ func TestPartial(t *testing.T) {
 	t.Parallel()
 	o := small(podOf("a", "worker", 0, "g0", 3, "1"))
 	o.Partial, o.Unread = true, []string{"pods of other namespaces (you have no permission to read them)"}
-	text := draw(o).Text(Terminal{Width: 100})
+	text := draw(o).Text(100, false)
 	require.Contains(t, text, "16 GPUs.\n")
 	require.Contains(t, text, "Skipped: pods of other namespaces (you have no permission to read them).")
 	require.Contains(t, text, "r0 AAA????? ????????!\n  r1 (????????)\n")
@@ -146,7 +146,7 @@ func TestCells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			for _, owner := range (&Map{}).cells(&Node{Total: tc.total, Pods: tc.pods}) {
+			for _, owner := range (&Node{Total: tc.total, Free: &Amounts{}, Pods: tc.pods}).cells() {
 				got += owner.Sign
 			}
 			require.Equal(t, tc.want, got)
@@ -211,5 +211,5 @@ func TestFlat(t *testing.T) {
 	}
 	m := draw(&Objects{Network: plan.Network{Nodes: nodes}})
 	require.NoError(t, xml.Unmarshal([]byte(m.SVG()), new(struct{})))
-	require.Contains(t, m.Text(Terminal{Width: 200}), "(--topology-labels names such labels).\n\n  all nodes . . .")
+	require.Contains(t, m.Text(200, false), "(--topology-labels names such labels).\n\n  all nodes . . .")
 }

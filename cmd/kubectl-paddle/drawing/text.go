@@ -14,12 +14,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 )
 
-// Terminal is what text is written for. Width is in columns.
-type Terminal struct {
-	Width  int
-	Colour bool
-}
-
 // span is a part of a line: text, and cells of one node that have one owner.
 type span struct {
 	text  string
@@ -29,12 +23,13 @@ type span struct {
 
 func plain(text string) span { return span{text: text, owner: free} }
 
-// Text returns the map for a terminal: a line for each rack, which is continued below where it is too long.
-func (m *Map) Text(t Terminal) string {
+// Text returns the map for a terminal of so many columns, which may have colours: a line for each rack, which is continued below where it
+// is too long.
+func (m *Map) Text(columns int, colours bool) string {
 	var b strings.Builder
-	for _, line := range m.lines(t.Width) {
+	for _, line := range m.lines(columns) {
 		for _, s := range line {
-			b.WriteString(m.paint(t, s))
+			b.WriteString(m.paint(colours, s))
 		}
 		b.WriteByte('\n')
 	}
@@ -62,7 +57,7 @@ func (m *Map) lines(columns int) (lines [][]span) {
 		}
 		line, used := []span{plain(fmt.Sprintf("  %-*s", indent-3, d.label()))}, indent-1
 		for i, n := range d.Nodes {
-			cells, width := m.nodeSpans(n)
+			cells, width := n.spans()
 			if i > 0 && used+1+width > columns {
 				lines = append(lines, line)
 				line, used = []span{plain(strings.Repeat(" ", indent-1))}, indent-1
@@ -89,8 +84,8 @@ func (m *Map) lines(columns int) (lines [][]span) {
 	return lines
 }
 
-// nodeSpans returns a node's cells, a letter each, and how wide they are.
-func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
+// spans returns a node's cells, a letter each, and how wide they are.
+func (n *Node) spans() (spans []span, width int) {
 	put := func(s string, owner *Job) {
 		if last := len(spans) - 1; last >= 0 && spans[last].owner == owner {
 			spans[last].text += s
@@ -102,7 +97,7 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 	if n.Total.GPUs == 0 {
 		put("(", free)
 	}
-	for _, owner := range m.cells(n) {
+	for _, owner := range n.cells() {
 		put(owner.Sign, owner)
 	}
 	if n.Total.GPUs == 0 {
@@ -121,8 +116,8 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 }
 
 // paint colours letters, if the terminal has colours. Letters tell jobs apart without them.
-func (m *Map) paint(t Terminal, s span) string {
-	if !t.Colour || s.owner.pods == 0 {
+func (m *Map) paint(colours bool, s span) string {
+	if !colours || s.owner.pods == 0 {
 		return s.text
 	}
 	how := fmt.Sprintf("1;%d", []int{34, 33, 32, 35, 36, 31}[s.owner.at%6])
