@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -95,14 +94,13 @@ func byController[T metav1.Object](all []T) map[types.UID][]T {
 }
 
 // named returns the object of a name, nil if there is none.
-func named[T any, P interface {
-	*T
-	metav1.Object
-}](all []P, name string) P {
-	if at := slices.IndexFunc(all, func(one P) bool { return one.GetName() == name }); at >= 0 {
-		return all[at]
+func named[T metav1.Object](all []T, name string) (none T) {
+	for _, one := range all {
+		if one.GetName() == name {
+			return one
+		}
 	}
-	return nil
+	return none
 }
 
 // readNamesakes reads the objects that have the name of the job.
