@@ -21,12 +21,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-const (
-	// unsupported is the exit code where the machine does not allow a real node.
-	unsupported = 3
-	// interrupted is the exit code of a shell's ^C.
-	interrupted = 130
-)
+// interrupted is the exit code of a shell's ^C.
+const interrupted = 130
 
 // run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 3 where a real node is wanted and the
 // machine does not allow it, 130 after ^C, 1 otherwise.
@@ -58,15 +54,7 @@ func run(args []string) int {
 			return interrupted
 		}
 		fmt.Fprintln(os.Stderr, "error:", err)
-		return exitCode(err)
+		return box.ExitCode(err)
 	}
 	return 0
-}
-
-// exitCode returns the exit code of an error.
-func exitCode(err error) int {
-	if missing := (*box.UnsupportedError)(nil); errors.As(err, &missing) {
-		return unsupported
-	}
-	return 1
 }

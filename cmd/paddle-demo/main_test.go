@@ -3,15 +3,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 func TestExitCode(t *testing.T) {
@@ -31,9 +27,4 @@ func TestExitCode(t *testing.T) {
 		})
 	}
 	require.FileExists(t, filepath.Join(occupied, "thesis.txt"))
-}
-
-func TestExitCodeWhereTheMachineAllowsNoRealNode(t *testing.T) {
-	require.Equal(t, 3, exitCode(fmt.Errorf("start: %w", &box.UnsupportedError{Missing: []string{"CAP_SYS_ADMIN"}})))
-	require.Equal(t, 1, exitCode(errors.New("anything else")))
 }

@@ -21,18 +21,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
-// exitUnsupported is the exit code where the machine does not allow a real node.
-const exitUnsupported = 3
-
 func exitCode(err error) int {
-	if unsupported := (*box.UnsupportedError)(nil); errors.As(err, &unsupported) {
-		return exitUnsupported
-	}
 	// The process that holds a detached sandbox has printed the reason.
 	if holder := (*exec.ExitError)(nil); errors.As(err, &holder) && holder.ExitCode() > 0 {
 		return holder.ExitCode()
 	}
-	return 1
+	return box.ExitCode(err)
 }
 
 func main() {
@@ -78,34 +72,33 @@ func newDown(state *string) *cobra.Command {
 }
 
 func newStatus(state *string) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "status",
 		Short: "Show whether a sandbox runs, and its components; the exit code is 0 only if it does",
 		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			record, running, err := sandbox.ReadRecord(*state)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !running && record.Failure != "":
+				return fmt.Errorf("the sandbox in %s ended by itself: %s", *state, record.Failure)
+			case !running:
+				return fmt.Errorf("the sandbox in %s has been stopped", *state)
+			case !record.Ready:
+				return fmt.Errorf("the sandbox in %s is still starting (process %d)", *state, record.PID)
+			}
+			cmd.Printf("the sandbox in %s runs since %s: process %d, %d nodes\nKUBECONFIG=%s\n\n",
+				*state, record.Started.Format(time.DateTime), record.PID, record.Nodes, record.Kubeconfig)
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "COMPONENT\tPROCESS\tLOG") //nolint:errcheck // Flush reports it
+			for _, c := range sandbox.ComponentStatuses(*state) {
+				fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, c.Process, c.Log) //nolint:errcheck // Flush reports it
+			}
+			return table.Flush()
+		},
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		record, running, err := sandbox.ReadRecord(*state)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !running && record.Failure != "":
-			return fmt.Errorf("the sandbox in %s ended by itself: %s", *state, record.Failure)
-		case !running:
-			return fmt.Errorf("the sandbox in %s has been stopped", *state)
-		case !record.Ready:
-			return fmt.Errorf("the sandbox in %s is still starting (process %d)", *state, record.PID)
-		}
-		cmd.Printf("the sandbox in %s runs since %s: process %d, %d nodes\nKUBECONFIG=%s\n\n",
-			*state, record.Started.Format(time.DateTime), record.PID, record.Nodes, record.Kubeconfig)
-		table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "COMPONENT\tPROCESS\tLOG") //nolint:errcheck // Flush reports it
-		for _, c := range sandbox.ComponentStatuses(*state) {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, c.Process, c.Log) //nolint:errcheck // Flush reports it
-		}
-		return table.Flush()
-	}
-	return cmd
 }
 
 func newBuild() *cobra.Command {

@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -22,11 +22,8 @@ const defaultBindings = 64
 // binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
 // thousand pods, and of other clients, are then answered after seconds or with "too many requests".
 type binder struct {
-	client  kubernetes.Interface
-	places  chan struct{} // nil without a limit
-	waiting atomic.Int32
-	// sent has an element after the last binding that waited has been sent.
-	sent chan struct{}
+	client kubernetes.Interface
+	places *semaphore.Weighted // nil without a limit
 }
 
 // newBinder returns a binder that sends atOnce bindings at a time, all if that is 0. Its client has a connection of its own, on which no
@@ -39,9 +36,9 @@ func newBinder(config *rest.Config, atOnce int) (*binder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the client that binds pods: %w", err)
 	}
-	b := &binder{client: client, sent: make(chan struct{}, 1)}
+	b := &binder{client: client}
 	if atOnce > 0 {
-		b.places = make(chan struct{}, atOnce)
+		b.places = semaphore.NewWeighted(int64(atOnce))
 	}
 	return b, nil
 }
@@ -49,31 +46,16 @@ func newBinder(config *rest.Config, atOnce int) (*binder, error) {
 // Bind implements cache.Binder.
 func (b *binder) Bind(_ kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
 	if b.places != nil {
-		b.waiting.Add(1)
-		b.places <- struct{}{}
-		b.sentOne()
-		defer func() { <-b.places }()
+		_ = b.places.Acquire(context.Background(), 1) // this context never ends
+		defer b.places.Release(1)
 	}
 	return cache.NewDefaultBinder(b.client, nil).Bind(b.client, tasks)
 }
 
-// sentOne counts a binding that waits no longer.
-func (b *binder) sentOne() {
-	if b.waiting.Add(-1) == 0 {
-		select {
-		case b.sent <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// untilSent returns when no binding waits, or the context ends.
+// untilSent returns when all bindings that wait now have been sent and another could be, or when the context ends: places are given in the
+// order of the requests for them.
 func (b *binder) untilSent(ctx context.Context) {
-	for b.waiting.Load() > 0 {
-		select {
-		case <-b.sent:
-		case <-ctx.Done():
-			return
-		}
+	if b.places != nil && b.places.Acquire(ctx, 1) == nil {
+		b.places.Release(1)
 	}
 }

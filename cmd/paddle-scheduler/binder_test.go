@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,7 +46,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	require.NoError(t, err)
 
-	b := &binder{client: client, places: make(chan struct{}, atOnce), sent: make(chan struct{}, 1)}
+	b := &binder{client: client, places: semaphore.NewWeighted(atOnce)}
 	var all sync.WaitGroup
 	refused := make(chan map[api.TaskID]string, pods)
 	for i := range pods {

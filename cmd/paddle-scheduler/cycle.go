@@ -6,13 +6,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/cache"
+	nodeutil "k8s.io/component-helpers/node/util"
 	"k8s.io/klog/v2"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
@@ -77,14 +80,11 @@ func (c *cycles) load() error {
 		err = c.parse(string(text))
 		c.text = string(text)
 	}
-	failure := ""
-	if err != nil {
-		failure = err.Error()
-	}
-	if failure != c.failure {
-		if c.failure = failure; err != nil {
-			klog.ErrorS(err, "The configuration is not used, the last one stays", "file", c.file)
-		}
+	if err == nil {
+		c.failure = ""
+	} else if c.failure != err.Error() {
+		c.failure = err.Error()
+		klog.ErrorS(err, "The configuration is not used, the last one stays", "file", c.file)
 	}
 	return err
 }
@@ -178,25 +178,18 @@ func sleep(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
 // watch has each change signaled after which a cycle may place pods that the last one could not. A change that it overlooks, such as
 // one of a queue, is found by the next cycle.
 func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
-	names := map[string]bool{}
-	for _, name := range schedulerNames {
-		names[name] = true
+	update := func(before, now any) {
+		if demands := relevant(now, schedulerNames); demands != nil && !equality.Semantic.DeepEqual(relevant(before, schedulerNames), demands) {
+			c.signal()
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { update(nil, obj) }, UpdateFunc: update, DeleteFunc: func(any) { c.signal() },
 	}
 	core := c.cache.SharedInformerFactory().Core().V1()
 	volcano := vcinformers.NewSharedInformerFactory(c.cache.VCClient(), 0)
-	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
-		core.Pods().Informer(): handlerOf(
-			func(pod *corev1.Pod) bool { return toSchedule(pod, names) },
-			func(before, now *corev1.Pod) bool {
-				return !toSchedule(before, names) && toSchedule(now, names) || !ended(before) && ended(now)
-			}, c.signal),
-		core.Nodes().Informer(): handlerOf(func(*corev1.Node) bool { return true }, nodeChanged, c.signal),
-		volcano.Scheduling().V1beta1().PodGroups().Informer(): handlerOf(
-			func(*schedulingv1beta1.PodGroup) bool { return true },
-			func(before, now *schedulingv1beta1.PodGroup) bool {
-				return !equality.Semantic.DeepEqual(before.Spec, now.Spec)
-			}, c.signal),
-	} {
+	groups := volcano.Scheduling().V1beta1().PodGroups()
+	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), groups.Informer()} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("watch for changes: %w", err)
 		}
@@ -205,22 +198,24 @@ func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
 	return nil
 }
 
-// handlerOf signals objects that are added or changed in a way that matters, and all that are deleted.
-func handlerOf[T any](added func(T) bool, changed func(before, now T) bool, signal func()) cache.ResourceEventHandlerFuncs {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			if object, ok := obj.(T); ok && added(object) {
-				signal()
-			}
-		},
-		UpdateFunc: func(old, obj any) {
-			before, had := old.(T)
-			if now, ok := obj.(T); ok && had && changed(before, now) {
-				signal()
-			}
-		},
-		DeleteFunc: func(any) { signal() },
+// relevant returns what of an object decides which pods a cycle can place: the spec of a PodGroup; whether other pods may be feasible on a
+// node; whether a pod can be bound by a scheduler of these names, or uses its node no longer. It is nil where no pod can be placed.
+func relevant(obj any, schedulerNames []string) any {
+	switch o := obj.(type) {
+	case *schedulingv1beta1.PodGroup:
+		return o.Spec
+	case *corev1.Node:
+		_, ready := nodeutil.GetNodeCondition(&o.Status, corev1.NodeReady)
+		return []any{o.Spec, o.Labels, o.Status.Allocatable, ready != nil && ready.Status == corev1.ConditionTrue}
+	case *corev1.Pod:
+		if podutil.IsPodTerminal(o) {
+			return "ended"
+		}
+		if o.Spec.NodeName == "" && len(o.Spec.SchedulingGates) == 0 && slices.Contains(schedulerNames, o.Spec.SchedulerName) {
+			return "to schedule"
+		}
 	}
+	return nil
 }
 
 // signal has a cycle begin early.
@@ -229,29 +224,4 @@ func (c *cycles) signal() {
 	case c.changed <- struct{}{}:
 	default:
 	}
-}
-
-// toSchedule reports whether a pod can be bound by a scheduler of these names.
-func toSchedule(pod *corev1.Pod, names map[string]bool) bool {
-	return pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0 && names[pod.Spec.SchedulerName]
-}
-
-// ended reports whether a pod uses its node no longer.
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// nodeChanged reports whether other pods may be feasible on a node than before.
-func nodeChanged(before, now *corev1.Node) bool {
-	return !equality.Semantic.DeepEqual(before.Spec, now.Spec) || !equality.Semantic.DeepEqual(before.Labels, now.Labels) ||
-		!equality.Semantic.DeepEqual(before.Status.Allocatable, now.Status.Allocatable) || isReady(before) != isReady(now)
-}
-
-func isReady(node *corev1.Node) bool {
-	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }

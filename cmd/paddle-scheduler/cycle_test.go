@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -42,13 +45,13 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &cycles{period: time.Second, changed: make(chan struct{}, 1), binder: &binder{sent: make(chan struct{}, 1)}}
+				c := &cycles{period: time.Second, changed: make(chan struct{}, 1), binder: &binder{places: semaphore.NewWeighted(1)}}
 				for _, after := range test.changes {
 					time.AfterFunc(after, c.signal)
 				}
 				if test.sent > 0 {
-					c.binder.waiting.Store(1)
-					time.AfterFunc(test.sent, c.binder.sentOne)
+					require.True(t, c.binder.places.TryAcquire(1))
+					time.AfterFunc(test.sent, func() { c.binder.places.Release(1) })
 				}
 				synctest.Wait()
 				begin := time.Now()
@@ -78,10 +81,12 @@ func TestChanges(t *testing.T) {
 	bound := pod(func(p *corev1.Pod) { p.Spec.NodeName = "n1" })
 	succeeded := pod(func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "n1", corev1.PodSucceeded })
 	others := pod(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" })
-	names := map[string]bool{"volcano": true}
-	require.Equal(t, []bool{true, false, false, false, false},
-		[]bool{toSchedule(pending, names), toSchedule(gated, names), toSchedule(bound, names), toSchedule(succeeded, names), toSchedule(others, names)})
-	require.Equal(t, []bool{false, false, true}, []bool{ended(pending), ended(bound), ended(succeeded)})
+	names := []string{"volcano"}
+	for obj, want := range map[*corev1.Pod]any{pending: "to schedule", gated: nil, bound: nil, succeeded: "ended", others: nil} {
+		require.Equal(t, want, relevant(obj, names))
+	}
+	require.Nil(t, relevant(nil, names))
+	require.NotNil(t, relevant(&schedulingv1beta1.PodGroup{}, names))
 
 	node := func(change func(*corev1.Node)) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1"}}}
@@ -102,7 +107,8 @@ func TestChanges(t *testing.T) {
 		"label":         {func(n *corev1.Node) { n.Labels["rack"] = "r2" }, true},
 		"allocatable":   {func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2") }, true},
 	} {
-		require.Equal(t, test.want, nodeChanged(node(func(*corev1.Node) {}), node(test.change)), name)
+		before, now := relevant(node(func(*corev1.Node) {}), names), relevant(node(test.change), names)
+		require.Equal(t, test.want, !equality.Semantic.DeepEqual(before, now), name)
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -67,9 +68,8 @@ func run(opts *options.ServerOption, bindings int) error {
 	if !opts.LeaderElection.LeaderElect {
 		return work(ctx)
 	}
-	if old := opts.LockObjectNamespace; old != "" { //nolint:staticcheck // a deprecated flag that works in Volcano's scheduler
-		opts.LeaderElection.ResourceNamespace = old
-	}
+	//nolint:staticcheck // LockObjectNamespace is a deprecated flag that works in Volcano's scheduler
+	opts.LeaderElection.ResourceNamespace = cmp.Or(opts.LockObjectNamespace, opts.LeaderElection.ResourceNamespace)
 	lock, err := leader.NewLock(&opts.LeaderElection, config)
 	if err != nil {
 		return err
@@ -110,10 +110,7 @@ func schedule(ctx context.Context, opts *options.ServerOption, config *rest.Conf
 	if opts.EnableCacheDumper {
 		(&cache.Dumper{Cache: clusterCache, RootDir: opts.CacheDumpFileDir}).ListenForSignal(ctx.Done())
 	}
-	socket := os.Getenv(vcutil.SocketDirEnvName)
-	if socket == "" {
-		socket = vcutil.DefaultSocketDir
-	}
+	socket := cmp.Or(os.Getenv(vcutil.SocketDirEnvName), vcutil.DefaultSocketDir)
 	go vcutil.ListenAndServeKlogLogLevel("klog", flag.Lookup("v").Value.String(), socket)
 	return c.run(ctx, opts.SchedulerNames)
 }

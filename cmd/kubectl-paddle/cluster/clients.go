@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
@@ -43,39 +42,37 @@ func init() {
 	utilruntime.Must(kinds.AddToScheme(Scheme))
 }
 
-// Clients are REST clients for the groups of Scheme. Generated clientsets would put the types of all groups of Kubernetes into the
+// Clients is a REST client for the kinds of Scheme. A generated clientset would put the types of all groups of Kubernetes into the
 // program, and double its size.
 type Clients struct {
 	// Namespace is the user's.
 	Namespace string
-	groups    map[schema.GroupVersion]rest.Interface
+	rest      rest.Interface
 }
 
-// Connect returns the clients of an API server.
+// Connect returns the client of an API server.
 func Connect(config *rest.Config, namespace string) (*Clients, error) {
-	c := &Clients{Namespace: namespace, groups: map[schema.GroupVersion]rest.Interface{}}
-	for _, gv := range Scheme.PrioritizedVersionsAllGroups() {
-		own := rest.CopyConfig(config)
-		own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &gv, "/apis", serializer.NewCodecFactory(Scheme).WithoutConversion()
-		if gv.Group == "" {
-			own.APIPath = "/api"
-		}
-		client, err := rest.RESTClientFor(own)
-		if err != nil {
-			return nil, fmt.Errorf("create a client for %s: %w", gv, err)
-		}
-		c.groups[gv] = client
+	own := rest.CopyConfig(config)
+	own.GroupVersion, own.NegotiatedSerializer = &corev1.SchemeGroupVersion, serializer.NewCodecFactory(Scheme).WithoutConversion()
+	own.QPS, own.Burst = 50, 300 // as kubectl
+	client, err := rest.RESTClientFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("create a client for %s: %w", own.GroupVersion, err)
 	}
-	return c, nil
+	return &Clients{Namespace: namespace, rest: client}, nil
 }
 
-// of returns the client for the kind of an object or list, and its resource.
-func (c *Clients) of(object runtime.Object) (client rest.Interface, resource string) {
+// Request begins a request about objects of the kind of an object or list: those of a namespace, or all if it is empty.
+func (c *Clients) Request(verb string, object runtime.Object, namespace string) *rest.Request {
 	found, _, err := Scheme.ObjectKinds(object)
 	utilruntime.Must(err)
-	kind := found[0].GroupVersion().WithKind(strings.TrimSuffix(found[0].Kind, "List"))
-	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	return c.groups[kind.GroupVersion()], plural.Resource
+	gv := found[0].GroupVersion()
+	api := "/apis"
+	if gv.Group == "" {
+		api = "/api"
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(strings.TrimSuffix(found[0].Kind, "List")))
+	return c.rest.Verb(verb).AbsPath(api, gv.String()).NamespaceIfScoped(namespace, namespace != "").Resource(plural.Resource)
 }
 
 // object is a pointer to an object or a list.
@@ -87,39 +84,34 @@ type object[T any] interface {
 // List lists the objects of a kind: those of a namespace, or all if it is empty.
 func List[L any, P object[L]](ctx context.Context, c *Clients, namespace string, which metav1.ListOptions) (*L, error) {
 	found := P(new(L))
-	client, resource := c.of(found)
-	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, Options).Do(ctx).Into(found)
-	return found, err
+	return found, c.Request(http.MethodGet, found, namespace).VersionedParams(&which, Options).Do(ctx).Into(found)
 }
 
 // Get gets an object of a namespace, or one without a namespace if it is empty.
 func Get[T any, P object[T]](ctx context.Context, c *Clients, namespace, name string) (*T, error) {
 	found := P(new(T))
-	client, resource := c.of(found)
-	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).Do(ctx).Into(found)
-	return found, err
-}
-
-// Jobs begins a request about the PaddleJobs of a namespace, or of all if it is empty.
-func (c *Clients) Jobs(verb, namespace string) *rest.Request {
-	return c.groups[v1.SchemeGroupVersion].Verb(verb).NamespaceIfScoped(namespace, namespace != "").Resource("paddlejobs")
+	return found, c.Request(http.MethodGet, found, namespace).Name(name).Do(ctx).Into(found)
 }
 
 // Create creates a job. The API server refuses unknown fields.
 func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
 	how, created := &metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: Manager}, &v1.PaddleJob{}
-	return created, c.Jobs(http.MethodPost, job.Namespace).Body(job).VersionedParams(how, Options).Do(ctx).Into(created)
+	return created, c.Request(http.MethodPost, job, job.Namespace).Body(job).VersionedParams(how, Options).Do(ctx).Into(created)
 }
 
 // Delete deletes a job, but no other one of its name.
 func (c *Clients) Delete(ctx context.Context, job *v1.PaddleJob) error {
 	how := &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))}
-	return c.Jobs(http.MethodDelete, job.Namespace).Name(job.Name).Body(how).Do(ctx).Error()
+	return c.Request(http.MethodDelete, job, job.Namespace).Name(job.Name).Body(how).Do(ctx).Error()
 }
 
-// raw gets what is at a path of the API server.
+// raw gets what is at a path of the API server, nil if there is nothing.
 func (c *Clients) raw(ctx context.Context, path string) ([]byte, error) {
-	return c.groups[corev1.SchemeGroupVersion].Get().AbsPath(path).DoRaw(ctx)
+	data, err := c.rest.Get().AbsPath(path).DoRaw(ctx)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return data, err
 }
 
 // bestEffortReader skips what the user has no permission to read.

@@ -52,6 +52,7 @@ func TestConfigurationOfTheRunningScheduler(t *testing.T) {
 	stopped := scheduler("a", "stopped", "none", 0, file)
 	release := scheduler("batch", "release-scheduler", "release-scheduler-configmap", 1, "--scheduler-conf", "/volcano.scheduler/x.conf")
 	beside := scheduler("batch", "beside", "beside", 1, file, "--scheduler-name=paddle,other")
+	twice := scheduler("batch", "twice", "beside", 1, "-v=3", "--leader-elect", "--scheduler-name=paddle", "--scheduler-name", "other", file)
 	renamed := scheduler("batch", "renamed", "items", 1, file)
 	renamed.Spec.Template.Spec.Volumes[1].ConfigMap.Items = []corev1.KeyToPath{{Key: "mine", Path: "volcano-scheduler.conf"}}
 	single := scheduler("batch", "single", "items", 1, file)
@@ -71,6 +72,7 @@ func TestConfigurationOfTheRunningScheduler(t *testing.T) {
 		"none runs":               {[]runtime.Object{stopped}, "", "of one that does not run"},
 		"of a chart":              {[]runtime.Object{release}, "", "release"},
 		"by the scheduler's name": {[]runtime.Object{stock, beside}, "paddle", "beside"},
+		"by one of its names":     {[]runtime.Object{stock, twice}, "other", "beside"},
 		"an entry as a file":      {[]runtime.Object{renamed}, "", "item"},
 		"a single file":           {[]runtime.Object{single}, "", "item"},
 	} {
@@ -102,7 +104,7 @@ func TestComponents(t *testing.T) {
 		"app.kubernetes.io/name": "other", "app.kubernetes.io/part-of": "paddle-volcano", "app.kubernetes.io/component": "controller", "app.kubernetes.io/version": "v0.2.0",
 	}
 	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "other"}}
-	other.Spec.Template.Spec.Containers = []corev1.Container{{Image: "nginx"}}
+	other.Spec.Template.Spec.Containers = []corev1.Container{{Image: "nginx", Args: []string{"-h", "--help", "host", "--", "x"}}}
 	c, server := serve(t, scheduler("volcano-system", "s", "m", 1, file), controller, renamed, other)
 	found, err := c.Components(t.Context())
 	require.NoError(t, err)

@@ -6,13 +6,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -35,13 +33,13 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 		found.Sort(&deployments.Items[i])
 	}
 	if found.API, found.CurrentAPI, err = c.api(ctx); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	_, err = c.raw(ctx, "/apis/batch.volcano.sh/v1alpha1")
-	if err != nil && !apierrors.IsNotFound(err) {
+	volcano, err := c.raw(ctx, "/apis/batch.volcano.sh/v1alpha1")
+	if err != nil {
 		return nil, fmt.Errorf("look for Volcano: %w", err)
 	}
-	found.Volcano = err == nil
+	found.Volcano = volcano != nil
 	return found, nil
 }
 
@@ -49,13 +47,7 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/paddlejobs.batch.paddlepaddle.org"
 	data, err := c.raw(ctx, path)
-	if apierrors.IsNotFound(err) {
-		return false, false, nil
-	}
-	if err != nil {
-		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
-	}
-	return true, bytes.Contains(data, []byte(`"runPolicy":`)), nil // a field that paddle-operator's does not have
+	return data != nil, bytes.Contains(data, []byte(`"runPolicy":`)), err // a field that paddle-operator's does not have
 }
 
 // Views returns the jobs of the namespace, or of all if it is empty, as the controller would first see them. What the user may not read
@@ -102,14 +94,13 @@ func byController[T metav1.Object](all []T) map[types.UID][]T {
 }
 
 // named returns the object of a name, nil if there is none.
-func named[T any, P interface {
-	*T
-	metav1.Object
-}](all []P, name string) P {
-	if at := slices.IndexFunc(all, func(one P) bool { return one.GetName() == name }); at >= 0 {
-		return all[at]
+func named[T metav1.Object](all []T, name string) (none T) {
+	for _, one := range all {
+		if one.GetName() == name {
+			return one
+		}
 	}
-	return nil
+	return none
 }
 
 // readNamesakes reads the objects that have the name of the job.

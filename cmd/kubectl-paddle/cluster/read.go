@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -42,7 +43,7 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 	if err != nil {
 		return nil, err
 	}
-	o := &describe.Objects{Job: job, Now: time.Now()}
+	o := &describe.Objects{State: observed.State{Job: job, Now: time.Now()}}
 	with := labels.Set{v1.JobNameLabel: name}
 	r := collectUnreadable(&o.Unread)
 	vcjob, err := Get[vcbatch.Job](ctx, c, c.Namespace, name)
@@ -61,7 +62,7 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 			o.Queue = q
 		}
 	}
-	if !observed.Finished(job) && (!meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionRunning) || o.State().Mounting() != nil) { // otherwise events add nothing
+	if !observed.Finished(job) && (!meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionRunning) || o.Mounting() != nil) { // otherwise events add nothing
 		r.read("events", c.loadEvents(ctx, o))
 	}
 	for _, class := range o.PriorityClasses() {
@@ -77,12 +78,9 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 // Pods returns the pods with labels, in the order of roles and ranks.
 func (c *Clients) Pods(ctx context.Context, with labels.Set) ([]*corev1.Pod, error) {
 	found, err := List[corev1.PodList](ctx, c, c.Namespace, metav1.ListOptions{LabelSelector: with.String()})
-	if err != nil {
-		return nil, err
-	}
 	pods := itemsOf[corev1.Pod](found)
 	observed.SortPods(pods)
-	return pods, nil
+	return pods, err
 }
 
 // groupOf returns the PodGroup of a Volcano Job, and the youngest one if the Job is not known.
@@ -110,24 +108,17 @@ func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
 	events, err := List[corev1.EventList](ctx, c, o.Job.Namespace, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String(),
 	})
-	if err != nil {
-		return err
-	}
-	for i := range events.Items {
-		if related[events.Items[i].InvolvedObject.UID] {
-			o.Events = append(o.Events, events.Items[i])
-		}
-	}
-	return nil
+	o.Events = slices.DeleteFunc(events.Items, func(e corev1.Event) bool { return !related[e.InvolvedObject.UID] })
+	return err
 }
 
-// Queues reads which jobs may wait in queues: in all namespaces, or else in the user's own. unread names what was skipped.
-func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []string, err error) {
-	r := collectUnreadable(&unread)
-	q = &describe.Queues{}
+// Queues reads which jobs may wait in queues: in all namespaces, or else in the user's own.
+func (c *Clients) Queues(ctx context.Context) (*describe.Queues, error) {
+	q := &describe.Queues{}
+	r := collectUnreadable(&q.Unread)
 	q.Partial = !everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", &q.Groups)
 	readAll[schedulingv1.PriorityClassList](ctx, c, "", r, "PriorityClasses, so that queue positions depend on age alone", &q.Classes)
-	return q, unread, r.err
+	return q, r.err
 }
 
 // LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Other objects that the user may not read in
@@ -178,12 +169,12 @@ func (c *Clients) Snapshot(ctx context.Context, scheduler, configuration string)
 		return nil, fmt.Errorf("read the pods of all namespaces, without which free resources are not known: %w", err)
 	}
 	s.Pods = itemsOf[corev1.Pod](pods)
-	readAll[corev1.NamespaceList](ctx, c, "", r, snapshot.Namespaces, &s.Namespaces)
+	readAll[corev1.NamespaceList](ctx, c, "", r, "namespaces", &s.Namespaces)
 	readAll[vcscheduling.QueueList](ctx, c, "", r, snapshot.Queues, &s.Queues)
 	readAll[schedulingv1.PriorityClassList](ctx, c, "", r, snapshot.PriorityClasses, &s.PriorityClasses)
-	readAll[corev1.ResourceQuotaList](ctx, c, "", r, snapshot.Quotas, &s.ResourceQuotas)
-	readAll[vcscheduling.PodGroupList](ctx, c, "", r, snapshot.PodGroups, &s.PodGroups)
-	readAll[vcbatch.JobList](ctx, c, "", r, snapshot.Jobs, &s.Jobs)
+	readAll[corev1.ResourceQuotaList](ctx, c, "", r, "ResourceQuotas", &s.ResourceQuotas)
+	readAll[vcscheduling.PodGroupList](ctx, c, "", r, "PodGroups", &s.PodGroups)
+	readAll[vcbatch.JobList](ctx, c, "", r, "Volcano Jobs", &s.Jobs)
 	return snapshot.New(s), r.err
 }
 
@@ -212,9 +203,9 @@ func (c *Clients) nodes(ctx context.Context, scheduler, configuration string) (*
 	}
 	s := &snapshot.Snapshot{Time: metav1.NewTime(time.Now()), SchedulerConfiguration: configuration, Nodes: itemsOf[corev1.Node](nodes)}
 	r := &bestEffortReader{skip: func(what, why string) { s.Unread = append(s.Unread, snapshot.Unread{What: what, Why: why}) }}
-	readAll[topologyv1alpha1.HyperNodeList](ctx, c, "", r, snapshot.HyperNodes, &s.HyperNodes)
+	readAll[topologyv1alpha1.HyperNodeList](ctx, c, "", r, "HyperNodes", &s.HyperNodes)
 	if configuration == "" {
-		s.SchedulerConfiguration = c.readConfiguration(ctx, r, snapshot.Configuration, scheduler)
+		s.SchedulerConfiguration = c.readConfiguration(ctx, r, "the scheduler's configuration", scheduler)
 	}
 	return s, r, nil
 }
@@ -236,14 +227,12 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	if err != nil {
 		return nil, fmt.Errorf("read the Deployments of all namespaces, to find the controller and the scheduler: %w", err)
 	}
-	for i := range deployments.Items {
-		d := &deployments.Items[i]
+	for _, d := range deployments.Items {
 		controller := d.Labels["app.kubernetes.io/component"] == "controller" &&
 			(d.Labels["app.kubernetes.io/part-of"] == "paddle-volcano" || d.Labels["app.kubernetes.io/name"] == "paddle-volcano")
-		for j := range d.Spec.Template.Spec.Containers {
-			container := &d.Spec.Template.Spec.Containers[j]
+		for _, container := range d.Spec.Template.Spec.Containers {
 			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
-			if argument(container, schedulerConf) != "" {
+			if file, _ := schedulerFlags(&container); file != "" {
 				one.Role = "scheduler"
 			} else if !controller {
 				continue
@@ -258,11 +247,8 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	return found, nil
 }
 
-// schedulerConf is Volcano's flag with the path of the configuration, and schedulerName that with the name that pods give.
-const schedulerConf, schedulerName = "scheduler-conf", "scheduler-name"
-
 // errNoScheduler is the error where no Deployment of the cluster is a scheduler's.
-var errNoScheduler = errors.New("no Deployment of the cluster has the flag --" + schedulerConf + " and a ConfigMap for it")
+var errNoScheduler = errors.New("no Deployment of the cluster has the flag --scheduler-conf and a ConfigMap for it")
 
 // configuration returns the configuration that the running scheduler of a name has mounted; "" is Volcano's name.
 func (c *Clients) configuration(ctx context.Context, scheduler string) (string, error) {
@@ -291,10 +277,8 @@ func (c *Clients) configuration(ctx context.Context, scheduler string) (string, 
 // that name.
 func configurationOf(d *appsv1.Deployment, scheduler string) (configMap, key string) {
 	pod := &d.Spec.Template.Spec
-	for i := range pod.Containers {
-		container := &pod.Containers[i]
-		file := argument(container, schedulerConf)
-		names := strings.Split(cmp.Or(argument(container, schedulerName), builder.DefaultScheduler), ",")
+	for _, container := range pod.Containers {
+		file, names := schedulerFlags(&container)
 		if file == "" || !slices.Contains(names, scheduler) {
 			continue
 		}
@@ -316,20 +300,16 @@ func configurationOf(d *appsv1.Deployment, scheduler string) (configMap, key str
 	return "", ""
 }
 
-// argument returns the value of a flag that a container is started with, "" if it is not.
-func argument(container *corev1.Container, flag string) string {
-	args := append(slices.Concat(container.Command, container.Args), "")
-	for i, arg := range args {
-		name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		switch {
-		case name != flag || !strings.HasPrefix(arg, "-"):
-		case ok:
-			return value
-		default:
-			return args[i+1]
-		}
-	}
-	return ""
+// schedulerFlags returns the path of the configuration that a container is started with, "" if it is no scheduler's, and the names that
+// pods give the scheduler.
+func schedulerFlags(container *corev1.Container) (file string, names []string) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsWhitelist.UnknownFlags = true
+	flags.Usage = func() {}
+	flags.StringVar(&file, "scheduler-conf", "", "")
+	flags.StringSliceVar(&names, "scheduler-name", []string{builder.DefaultScheduler}, "")
+	_ = flags.Parse(slices.Concat(container.Command, container.Args)) // an error is about the flags of another program
+	return file, names
 }
 
 // topologyLabels returns the plugin's argument from the text of a scheduler's configuration.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -94,19 +95,20 @@ func (s *session) runGet(ctx context.Context, g *getFlags, c *cluster.Clients, n
 	}
 	show := func(asList bool, jobs ...v1.PaddleJob) error { return s.printJobs(g.output, asList, jobs...) }
 	if g.output.table() {
-		var queues *describe.Queues
-		if g.output.format == "wide" {
-			var unread []string
-			var err error
-			if queues, unread, err = c.Queues(ctx); err != nil {
+		var positions map[string]string
+		wide := g.output.format == "wide"
+		if wide {
+			queues, err := c.Queues(ctx)
+			if err != nil {
 				return err
 			}
-			printSkipped(s, unread)
+			printSkipped(s, queues.Unread)
+			positions = queues.Positions()
 		}
 		out := printers.GetNewTabWriter(s.Out) // columns keep their widths from one time to the next
-		printer := printers.NewTablePrinter(printers.PrintOptions{WithNamespace: g.everywhere, Wide: queues != nil, NoHeaders: g.noHeaders})
+		printer := printers.NewTablePrinter(printers.PrintOptions{WithNamespace: g.everywhere, Wide: wide, NoHeaders: g.noHeaders})
 		show = func(_ bool, jobs ...v1.PaddleJob) error {
-			return errors.Join(printer.PrintObj(jobTable(jobs, queues), out), out.Flush())
+			return errors.Join(printer.PrintObj(jobTable(jobs, positions), out), out.Flush())
 		}
 	}
 	if err := errors.Join(show(len(names) != 1, list.Items...), missing); err != nil || !g.watch {
@@ -116,7 +118,7 @@ func (s *session) runGet(ctx context.Context, g *getFlags, c *cluster.Clients, n
 	for _, name := range names {
 		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
 	}
-	changes, err := c.Jobs(http.MethodGet, c.Namespace).VersionedParams(&options, cluster.Options).Watch(ctx)
+	changes, err := c.Request(http.MethodGet, list, c.Namespace).VersionedParams(&options, cluster.Options).Watch(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,8 +175,8 @@ func sortJobs(jobs []v1.PaddleJob, by string) error {
 	return nil
 }
 
-// jobTable returns a row for each job. queues are those of -o wide, nil otherwise.
-func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
+// jobTable returns a row for each job, with positions in queues by the names of jobs.
+func jobTable(jobs []v1.PaddleJob, positions map[string]string) *metav1.Table {
 	table := &metav1.Table{}
 	for i, name := range []string{"Name", "Status", "Mode", "PS", "Worker", "Reason", "Queue", "Age", "Heter", "Position in Queue", "Message"} {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string", Priority: int32(i / 8)}) // 1 is -o wide
@@ -183,9 +185,9 @@ func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
 	for i := range jobs {
 		job := &jobs[i]
 		reason, message := describe.Cause(job, now)
-		position := ""
-		if queues != nil {
-			position = queues.QueuePosition(job)
+		position := positions[nameOf(job)]
+		if meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionScheduled) { // the phase of its PodGroup may be older
+			position = ""
 		}
 		row := metav1.TableRow{Object: runtime.RawExtension{Object: job}}
 		for _, cell := range []string{
@@ -309,8 +311,7 @@ func table(indent string, rows [][]string) string {
 	var text strings.Builder
 	out := printers.GetNewTabWriter(&text)
 	for _, row := range rows {
-		_, err := io.WriteString(out, indent+strings.TrimRight(strings.Join(row, "\t"), "\t")+"\n")
-		utilruntime.Must(err)
+		fmt.Fprintln(out, indent+strings.TrimRight(strings.Join(row, "\t"), "\t")) //nolint:errcheck // Flush reports it
 	}
 	utilruntime.Must(out.Flush())
 	return text.String()

@@ -64,3 +64,11 @@ func TestSortJobs(t *testing.T) {
 	require.Equal(t, []string{"a", "c", "b"}, names(".status.phase"))
 	require.Equal(t, []string{"a", "c", "b"}, names(".status.nothing"))
 }
+
+func TestPositionInQueue(t *testing.T) {
+	t.Parallel()
+	waits, placed := newJob("waits", 1, v1.Pending), newJob("placed", 1, v1.Pending, condition(v1.ConditionScheduled, "True", "GangPlaced", ""))
+	rows := jobTable([]v1.PaddleJob{*waits, *placed}, map[string]string{"team/waits": "2", "team/placed": "3"}).Rows
+	require.Equal(t, "2", rows[0].Cells[9])
+	require.Equal(t, "<none>", rows[1].Cells[9], "the phase of its PodGroup is late")
+}

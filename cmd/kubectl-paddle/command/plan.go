@@ -4,6 +4,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,7 +29,6 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	file, snapshot, configuration, scheduler string
-	output                                   *string
 	question                                 plan.Question
 }
 
@@ -47,7 +47,7 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
   kubectl paddle plan -f job.yaml --without-node gpu-node-7
   kubectl paddle plan -f job.yaml --snapshot monday.json.gz
   kubectl paddle plan resnet`,
-		Args:              func(_ *cobra.Command, args []string) error { return p.check(args) },
+		Args:              p.check,
 		ValidArgsFunction: s.jobNames(false),
 	}
 	flags := cmd.Flags()
@@ -58,17 +58,27 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 	flags.IntVar(&p.question.AddNodes, "add-nodes", 0, "number of nodes to add, copies of --like or of a node of the largest group")
 	flags.StringVar(&p.question.Like, "like", "", "the node that --add-nodes copies")
 	flags.StringSliceVar(&p.question.Without, "without-node", nil, "plan without this node and what runs there")
-	p.output = dataFlag(cmd)
+	output := dataFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			p.question.Name = args[0]
+		q := &p.question
+		q.Name = strings.Join(args, "")
+		if err := s.loadQuestion(cmd.Context(), p); err != nil {
+			return err
 		}
-		return s.runPlan(cmd.Context(), p)
+		response, err := s.simulate(cmd.Context(), &plan.Request{Question: q})
+		if err != nil {
+			return err
+		}
+		printSkipped(s, q.Snapshot.Unread)
+		if err := s.printData(*output, response.Plan, planText(response.Plan)); err != nil || response.Plan.Fits {
+			return err
+		}
+		return errWaits
 	}
 	return cmd
 }
 
-func (p *planFlags) check(args []string) error {
+func (p *planFlags) check(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1 || (len(args) == 1) == (p.file != ""):
 		return usage("name a file, -f FILE, or one job that waits")
@@ -76,22 +86,6 @@ func (p *planFlags) check(args []string) error {
 		return usage("--add-nodes is %d and --like is %q: add 1 or more", p.question.AddNodes, p.question.Like)
 	}
 	return nil
-}
-
-func (s *session) runPlan(ctx context.Context, p *planFlags) error {
-	q := &p.question
-	if err := s.loadQuestion(ctx, p); err != nil {
-		return err
-	}
-	response, err := s.simulate(ctx, &plan.Request{Question: q})
-	if err != nil {
-		return err
-	}
-	printSkipped(s, q.Snapshot.Unread)
-	if err := s.printData(*p.output, response.Plan, planText(response.Plan)); err != nil || response.Plan.Fits {
-		return err
-	}
-	return errWaits
 }
 
 // loadQuestion reads the job, and the cluster or a snapshot of it.
@@ -125,15 +119,12 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	if err := s.check(documents, func(*v1.PaddleJob) builder.PodGroupOverrides { return q.Requested }); err != nil || p.snapshot != "" {
 		return err
 	}
-	return s.dryRun(ctx, documents[0])
-}
-
-// dryRun refuses a job whose spec the API server refuses. Other errors, such as a job of that name, do not concern the plan.
-func (s *session) dryRun(ctx context.Context, d document) error {
 	clients, err := s.connect()
 	if err != nil {
 		return err
 	}
+	d := documents[0]
+	// Other errors, such as a job of that name, do not concern the plan.
 	if _, err := clients.Create(ctx, d.job, metav1.DryRunAll); apierrors.IsInvalid(err) {
 		return refused("%s: job %s would be refused: %v", d.where, d.job.Name, err)
 	}
@@ -141,15 +132,13 @@ func (s *session) dryRun(ctx context.Context, d document) error {
 }
 
 // loadSnapshot takes a snapshot, or reads one.
-func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
+func (s *session) loadSnapshot(ctx context.Context, p *planFlags) (err error) {
 	q, configuration := &p.question, ""
 	if p.configuration != "" {
-		var err error
 		if configuration, err = readAs(s, p.configuration, snapshot.ReadConfiguration); err != nil {
 			return err
 		}
 	}
-	var err error
 	if p.snapshot == "" {
 		clients, err := s.connect()
 		if err != nil {
@@ -161,10 +150,7 @@ func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 	} else if q.Snapshot, err = readAs(s, p.snapshot, snapshot.Read); err != nil {
 		return err
 	}
-	if configuration != "" {
-		q.Snapshot.SchedulerConfiguration = configuration
-	}
-	if q.Snapshot.SchedulerConfiguration != "" {
+	if q.Snapshot.SchedulerConfiguration = cmp.Or(configuration, q.Snapshot.SchedulerConfiguration); q.Snapshot.SchedulerConfiguration != "" {
 		return nil
 	}
 	shipped, err := deploy.Files.ReadFile("v1/scheduler.yaml")
@@ -276,7 +262,14 @@ const maxPlaces = 12
 func placeTable(p *plan.Plan) string {
 	rows := [][]string{{"ROLE", "PODS", "WHERE"}}
 	for _, role := range p.Roles {
-		name, pods := role.Name, podWords(role)
+		placed := 0
+		for _, place := range role.Places {
+			placed += place.Pods
+		}
+		name, pods := role.Name, strconv.Itoa(placed)
+		if placed != role.Pods {
+			pods = fmt.Sprintf("%d of %d", placed, role.Pods) // the minimum of the job fits
+		}
 		lines := placeLines(role.Places)
 		if len(lines) > maxPlaces+1 {
 			lines = append(lines[:maxPlaces:maxPlaces], fmt.Sprintf("and %d more places (-o yaml has all)", len(lines)-maxPlaces))
@@ -287,18 +280,6 @@ func placeTable(p *plan.Plan) string {
 		}
 	}
 	return table("", rows)
-}
-
-// podWords returns "4", or "3 of 4" if the minimum of the job fits and not all pods do.
-func podWords(role plan.Role) string {
-	placed := 0
-	for _, place := range role.Places {
-		placed += place.Pods
-	}
-	if placed == role.Pods {
-		return strconv.Itoa(placed)
-	}
-	return fmt.Sprintf("%d of %d", placed, role.Pods)
 }
 
 // placeLines returns the nodes by domain: "rack-0: node-0 x2, node-1 x2".

@@ -43,8 +43,7 @@ const examples = `  kubectl paddle submit -f job.yaml
 // session is one run of a command: its streams, and the cluster.
 type session struct {
 	genericiooptions.IOStreams
-	files    *clientcmd.ClientConfigLoadingRules
-	flags    clientcmd.ConfigOverrides
+	config   clientcmd.ClientConfig
 	simulate plan.Simulator
 }
 
@@ -55,7 +54,7 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 
 // RunWith is Run with another simulator.
 func RunWith(ctx context.Context, simulate plan.Simulator, args []string, streams genericiooptions.IOStreams) int {
-	s := &session{IOStreams: streams, files: clientcmd.NewDefaultClientConfigLoadingRules(), simulate: simulate}
+	s := &session{IOStreams: streams, simulate: simulate}
 	root := s.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -92,25 +91,24 @@ func (s *session) root() *cobra.Command {
 		Use: "kubectl-paddle", Short: "Work with PaddleJobs", Long: long, Example: examples,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl paddle"},
 		SilenceErrors: true, SilenceUsage: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("unknown command %q for %q", args[0], cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.ErrOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
-	root.PersistentFlags().StringVar(&s.files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
+	files, overrides := clientcmd.NewDefaultClientConfigLoadingRules(), &clientcmd.ConfigOverrides{}
+	s.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, overrides)
+	root.PersistentFlags().StringVar(&files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
 	flags := clientcmd.RecommendedConfigOverrideFlags("") // kubectl's, with its shorthands
 	flags.ContextOverrideFlags.Namespace.ShortName, flags.ClusterOverrideFlags.APIServer.ShortName = "n", "s"
-	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), flags)
-	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.suspend(), s.resume(),
+	clientcmd.BindOverrideFlags(overrides, root.PersistentFlags(), flags)
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(),
+		s.suspend(true, "suspend JOB", "Delete the pods of a job and free its resources; resume starts it again", "suspended"),
+		s.suspend(false, "resume JOB", "Start a suspended job again, from its own checkpoints", "resumed"),
 		s.migrateCheck(), s.version())
-	for _, cmd := range root.Commands() {
+	for _, cmd := range append(root.Commands(), root) {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
@@ -122,13 +120,9 @@ func (s *session) root() *cobra.Command {
 	return root
 }
 
-func (s *session) config() clientcmd.ClientConfig {
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(s.files, &s.flags)
-}
-
 // namespace returns the namespace of the flags and the kubeconfig. enforced reports that a flag names it.
 func (s *session) namespace() (namespace string, enforced bool, err error) {
-	if namespace, enforced, err = s.config().Namespace(); err != nil {
+	if namespace, enforced, err = s.config.Namespace(); err != nil {
 		return "", false, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return namespace, enforced, nil
@@ -140,11 +134,10 @@ func (s *session) connect() (*cluster.Clients, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := s.config().ClientConfig()
+	config, err := s.config.ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	return cluster.Connect(config, namespace)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -21,7 +22,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/util/retry"
 	sigsyaml "sigs.k8s.io/yaml"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -29,6 +32,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
@@ -201,15 +205,43 @@ func (s *session) send(ctx context.Context, documents []document, dryRun string)
 // deleteCreated deletes the jobs that were created before one was not.
 func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.PaddleJob) error {
 	var errs []error
-	for i := range created {
-		job := &created[i]
-		if err := clients.Delete(context.WithoutCancel(ctx), job); err != nil {
+	for _, job := range created {
+		if err := clients.Delete(context.WithoutCancel(ctx), &job); err != nil {
 			errs = append(errs, fmt.Errorf("job %s still exists, because it could not be deleted: %w", job.Name, err))
 			continue
 		}
 		errs = append(errs, fmt.Errorf("job %s, created just before, was deleted", job.Name))
 	}
 	return errors.Join(errs...)
+}
+
+// suspend returns the command that suspends a job, or resumes it.
+func (s *session) suspend(to bool, use, short, done string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: s.jobNames(false)}
+	output := newPrint(cmd, done)
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			job, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, args[0])
+			switch {
+			case err != nil:
+				return err
+			case observed.Finished(job):
+				return refused("job %s is %s: a finished job is not %s; submit it again", job.Name, job.Status.Phase, done)
+			case observed.SuspendSet(job) == to:
+				output.operation += " (no change)" // as kubectl prints it
+				return s.printJobs(output, false, *job)
+			}
+			patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"runPolicy":{"suspend":%t}}}`, job.ResourceVersion, to)
+			job = &v1.PaddleJob{}
+			err = c.Request(http.MethodPatch, job, c.Namespace).Name(args[0]).SetHeader("Content-Type", string(types.MergePatchType)).Body(patch).
+				VersionedParams(&metav1.PatchOptions{FieldManager: cluster.Manager}, cluster.Options).Do(ctx).Into(job)
+			if err != nil {
+				return err
+			}
+			return s.printJobs(output, false, *job)
+		})
+	})
+	return cmd
 }
 
 // settings stand for those of the controller, which are not known: it may have an etcd for elastic jobs.
@@ -274,8 +306,8 @@ func named(job *v1.PaddleJob) *v1.PaddleJob {
 type commandRule struct {
 	// pattern is of a command that begins with its variables and ends with the program that python runs.
 	pattern *regexp.Regexp
-	// applies reports whether a match keeps the pods from training as one job; nil is always.
-	applies func(c *commands, match []string) bool
+	// applies reports whether a match among all commands of a role keeps the pods of a job from training as one; nil is always.
+	applies func(job *v1.PaddleJob, all, match []string) bool
 	// message follows the field. $1 and $2 are groups of the pattern.
 	message string
 }
@@ -333,27 +365,23 @@ func setFor(name, programs string) *regexp.Regexp {
 }
 
 // notLegacy reports whether no --legacy= stands before the option, which selects the launcher that knows it.
-func notLegacy(_ *commands, match []string) bool { return !strings.Contains(match[0], "--legacy=") }
+func notLegacy(_ *v1.PaddleJob, _, match []string) bool {
+	return !strings.Contains(match[0], "--legacy=")
+}
 
 // collective reports whether workers find each other through the launcher.
-func collective(c *commands, _ []string) bool { return builder.Mode(c.job) == v1.ModeCollective }
+func collective(job *v1.PaddleJob, _, _ []string) bool { return builder.Mode(job) == v1.ModeCollective }
 
 // unequal reports whether the number of nodes is fixed, and another one than what was found.
-func unequal(c *commands, match []string) bool {
-	return collective(c, match) && !builder.Elastic(c.job) && match[1] != strconv.Itoa(int(c.job.Spec.Worker.Replicas))
+func unequal(job *v1.PaddleJob, all, match []string) bool {
+	return collective(job, all, match) && !builder.Elastic(job) && match[1] != strconv.Itoa(int(job.Spec.Worker.Replicas))
 }
 
 var launches = regexp.MustCompile(`paddle\.distributed\.|fleetrun|paddleformers-cli|erniekit|dist_ips|\.sh\b`)
 
 // notLaunched reports whether no command is known to start the launcher, or may do so: a shell script, or PaddleX by dist_ips.
-func notLaunched(c *commands, match []string) bool {
-	return collective(c, match) && !slices.ContainsFunc(c.all, launches.MatchString)
-}
-
-// commands are those of a role's first container, each behind the variables that are set for it.
-type commands struct {
-	job *v1.PaddleJob
-	all []string
+func notLaunched(job *v1.PaddleJob, all, match []string) bool {
+	return collective(job, all, match) && !slices.ContainsFunc(all, launches.MatchString)
 }
 
 // commandWarnings returns what is known to keep the commands of a job's pods, scripts aside, from finding each other.
@@ -362,14 +390,14 @@ func commandWarnings(job *v1.PaddleJob) (warnings []string) {
 		if len(role.Spec.Template.Spec.Containers) == 0 {
 			continue
 		}
-		c := &commands{job, commandsOf(&role.Spec.Template.Spec.Containers[0])}
+		all := commandsOf(&role.Spec.Template.Spec.Containers[0])
 		for _, rule := range commandRules {
-			for _, command := range c.all {
+			for _, command := range all {
 				if program, _, runs := strings.Cut(command, ".py"); runs {
 					command = program + ".py"
 				}
 				match := rule.pattern.FindStringSubmatchIndex(command)
-				if match == nil || rule.applies != nil && !rule.applies(c, rule.pattern.FindStringSubmatch(command)) {
+				if match == nil || rule.applies != nil && !rule.applies(job, all, rule.pattern.FindStringSubmatch(command)) {
 					continue
 				}
 				text := "spec." + role.Name + ".template.spec.containers[0] " + string(rule.pattern.ExpandString(nil, rule.message, command, match))
@@ -388,7 +416,8 @@ var (
 	setting    = regexp.MustCompile(`^(?:export .*|\w+=\S*(?: \w+=\S*)*)$`)
 )
 
-// commandsOf returns the commands of a container. The element behind -c is the text of a shell, which may have several.
+// commandsOf returns the commands of a container, each behind the variables that are set for it. The element behind -c is the text of a
+// shell, which may have several.
 func commandsOf(c *corev1.Container) (all []string) {
 	var variables []string
 	for _, variable := range c.Env {

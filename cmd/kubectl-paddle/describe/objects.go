@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	"k8s.io/utils/ptr"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -25,11 +25,9 @@ import (
 
 // Objects are what is known of one job. All but Job may be missing.
 type Objects struct {
-	Job        *v1.PaddleJob
-	VolcanoJob *vcbatch.Job
-	PodGroup   *vcscheduling.PodGroup
-	Queue      *vcscheduling.Queue
-	Pods       []*corev1.Pod
+	// State has Job, VolcanoJob, PodGroup, Pods and Now.
+	observed.State
+	Queue *vcscheduling.Queue
 	// MissingPriorityClasses are those of PriorityClasses that do not exist.
 	MissingPriorityClasses []string
 	// Ideal is where the gang would run if it had the cluster for itself, nil where that is not known.
@@ -38,7 +36,6 @@ type Objects struct {
 	Events []corev1.Event
 	// Unread names what could not be read, each with the reason.
 	Unread []string
-	Now    time.Time
 	// Catalog has the language of the sentences, English if it is nil.
 	Catalog report.Catalog
 }
@@ -58,10 +55,7 @@ func (o *Objects) holds(kind string) *metav1.Condition {
 
 // QueueOf returns the queue that a job was sent to, or will be.
 func QueueOf(job *v1.PaddleJob) string {
-	if scheduling := job.Spec.SchedulingPolicy; job.Status.Queue == "" && scheduling != nil {
-		return scheduling.Queue
-	}
-	return job.Status.Queue
+	return cmp.Or(job.Status.Queue, ptr.Deref(job.Spec.SchedulingPolicy, v1.SchedulingPolicy{}).Queue)
 }
 
 // PriorityClasses returns those that the job names if it waits for one that does not exist.
@@ -69,9 +63,7 @@ func (o *Objects) PriorityClasses() (classes []string) {
 	if c := o.holds(v1.ConditionStalled); c == nil || c.Reason != lifecycle.ReasonPriorityClassNotFound {
 		return nil
 	}
-	if scheduling := o.Job.Spec.SchedulingPolicy; scheduling != nil {
-		classes = append(classes, scheduling.PriorityClass)
-	}
+	classes = append(classes, ptr.Deref(o.Job.Spec.SchedulingPolicy, v1.SchedulingPolicy{}).PriorityClass)
 	for _, role := range builder.Roles(o.Job) {
 		classes = append(classes, role.Spec.Template.Spec.PriorityClassName)
 	}
@@ -84,14 +76,26 @@ func (o *Objects) since(at time.Time) string {
 	return duration.HumanDuration(max(o.Now.Sub(at), 0))
 }
 
-// State returns what the controller observes of the job, as far as it is known.
-func (o *Objects) State() *observed.State {
-	return &observed.State{Job: o.Job, VolcanoJob: o.VolcanoJob, Pods: o.Pods}
+// reportOf returns what the scheduler's plugin reports: where a gang runs (True) or why it waits (False), nil if it does not.
+func reportOf(group *vcscheduling.PodGroup, status corev1.ConditionStatus) *report.Report {
+	if group == nil {
+		return nil
+	}
+	for _, c := range group.Status.Conditions {
+		if c.Type != report.Condition || c.Status != status {
+			continue
+		}
+		if r := report.Decode(group.Annotations); r != nil && string(r.Reason) == c.Reason {
+			return r
+		}
+		return &report.Report{Reason: report.Reason(c.Reason), Message: c.Message}
+	}
+	return nil
 }
 
-// place adds where the gang is and what a step of its training sends.
-func (d *Description) place(o *Objects) {
-	r := o.report(corev1.ConditionTrue)
+// place adds where a gang is and what a step of its training sends.
+func (d *Description) place(group *vcscheduling.PodGroup) {
+	r := reportOf(group, corev1.ConditionTrue)
 	if r == nil {
 		return
 	}
@@ -117,12 +121,9 @@ func Spread(group *vcscheduling.PodGroup) (tiers []report.Tier) {
 
 // spread adds that a gang would send less over slower links on an empty cluster, if that is known.
 func (d *Description) spread(o *Objects) {
-	if o.Ideal == nil {
-		return
-	}
 	p := Placement(o.PodGroup)
 	for _, tier := range Spread(o.PodGroup) {
-		if p.Better(o.Ideal, tier.Name) {
+		if o.Ideal != nil && p.Better(o.Ideal, tier.Name) {
 			d.addText(AboutPlace, "why.slow", "n", strconv.Itoa(tier.Count), "domains", report.Domains(2, tier.Name), "amount", p.Amount(tier.Crossing), "ideal", o.Ideal.Traffic())
 		}
 	}
@@ -131,7 +132,7 @@ func (d *Description) spread(o *Objects) {
 // Place returns where a gang runs and what a step of training sends, in sentences.
 func Place(group *vcscheduling.PodGroup) (sentences []string) {
 	d := &Description{catalog: report.English}
-	d.place(&Objects{PodGroup: group})
+	d.place(group)
 	for _, sentence := range d.Sentences {
 		sentences = append(sentences, sentence.Text)
 	}
@@ -140,8 +141,7 @@ func Place(group *vcscheduling.PodGroup) (sentences []string) {
 
 // Placement returns where a gang runs, nil if it has no nodes or the scheduler does not report it.
 func Placement(group *vcscheduling.PodGroup) *report.Placement {
-	o := Objects{PodGroup: group}
-	if r := o.report(corev1.ConditionTrue); r != nil {
+	if r := reportOf(group, corev1.ConditionTrue); r != nil {
 		return r.Placement
 	}
 	return nil
@@ -211,8 +211,7 @@ func phaseOf(m *observed.RolePod) string {
 
 // ConditionRows returns a row for each condition of a job: type, status, reason, age, message.
 func ConditionRows(o *Objects) (rows [][]string) {
-	for i := range o.Job.Status.Conditions {
-		c := &o.Job.Status.Conditions[i]
+	for _, c := range o.Job.Status.Conditions {
 		rows = append(rows, []string{c.Type, string(c.Status), c.Reason, o.since(c.LastTransitionTime.Time), shortened(c.Message, 0)})
 	}
 	return rows
@@ -220,10 +219,8 @@ func ConditionRows(o *Objects) (rows [][]string) {
 
 // EventRows returns a row for each event, the oldest first: type, reason, age, object, message.
 func EventRows(o *Objects) (rows [][]string) {
-	events := slices.Clone(o.Events)
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
-	for i := range events {
-		e := &events[i]
+	oldestFirst := func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) }
+	for _, e := range slices.SortedStableFunc(slices.Values(o.Events), oldestFirst) {
 		rows = append(rows, []string{e.Type, e.Reason, o.since(e.LastTimestamp.Time), e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name, shortened(e.Message, 300)})
 	}
 	return rows
@@ -232,8 +229,5 @@ func EventRows(o *Objects) (rows [][]string) {
 // ReadyPods returns how many pods of a role run, of how many: "2/3". It is "" if that is not known.
 func ReadyPods(job *v1.PaddleJob, role string) string {
 	of := map[string]*v1.ResourceStatus{builder.RolePS: job.Status.PS, builder.RoleWorker: job.Status.Worker, builder.RoleHeter: job.Status.Heter}
-	if status := of[role]; status != nil {
-		return status.Ready
-	}
-	return ""
+	return ptr.Deref(of[role], v1.ResourceStatus{}).Ready
 }

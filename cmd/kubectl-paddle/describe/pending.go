@@ -9,11 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -25,29 +23,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// report returns what the scheduler's plugin reports: where the gang runs (True) or why it waits (False), nil if it does not.
-func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
-	if o.PodGroup == nil {
-		return nil
-	}
-	for _, c := range o.PodGroup.Status.Conditions {
-		if c.Type != report.Condition || c.Status != status {
-			continue
-		}
-		if r := report.Decode(o.PodGroup.Annotations); r != nil && string(r.Reason) == c.Reason {
-			return r
-		}
-		return &report.Report{Reason: report.Reason(c.Reason), Message: c.Message}
-	}
-	return nil
-}
-
 func (d *Description) pending(o *Objects) {
-	job, headline, refused := o.Job, "why.pending", o.refused()
+	job, headline, refused, since := o.Job, "why.pending", o.refused(), o.Job.CreationTimestamp.Time
 	if refused != nil {
 		headline = "why.refused"
 	}
-	d.head(headline, "job", job.Name, "age", o.since(o.waitsSince()))
+	if c := o.condition(v1.ConditionScheduled); c != nil && job.Status.Restarts+job.Status.Recreations > 0 {
+		since = c.LastTransitionTime.Time
+	}
+	d.head(headline, "job", job.Name, "age", o.since(since))
 	switch c := o.condition(v1.ConditionCreated); {
 	case refused != nil:
 		d.Reason = refused.Reason
@@ -69,17 +53,9 @@ func (d *Description) pending(o *Objects) {
 	d.restartsBefore(o)
 }
 
-// waitsSince returns when the job began to wait for its nodes.
-func (o *Objects) waitsSince() time.Time {
-	if c := o.condition(v1.ConditionScheduled); c != nil && o.Job.Status.Restarts+o.Job.Status.Recreations > 0 {
-		return c.LastTransitionTime.Time
-	}
-	return o.Job.CreationTimestamp.Time
-}
-
 // unplaced adds why a gang has no nodes and what helps: by the plugin's report, or else by the controller's condition.
 func (d *Description) unplaced(o *Objects) {
-	c, r := o.condition(v1.ConditionScheduled), o.report(corev1.ConditionFalse)
+	c, r := o.condition(v1.ConditionScheduled), reportOf(o.PodGroup, corev1.ConditionFalse)
 	if r == nil && c != nil {
 		r = &report.Report{Reason: report.Reason(c.Reason), Message: c.Message}
 	}
@@ -111,7 +87,7 @@ func (d *Description) unplaced(o *Objects) {
 // Unplaced returns why a gang has no nodes and what helps, by the report of the scheduler's plugin.
 func Unplaced(group *vcscheduling.PodGroup) []Sentence {
 	d := &Description{catalog: report.English}
-	d.unplaced(&Objects{Job: &v1.PaddleJob{}, PodGroup: group})
+	d.unplaced(&Objects{State: observed.State{Job: &v1.PaddleJob{}, PodGroup: group}})
 	return d.Sentences
 }
 
@@ -148,37 +124,26 @@ type Queues struct {
 	// Groups are PodGroups of all kinds of jobs.
 	Groups  []*vcscheduling.PodGroup
 	Classes []*schedulingv1.PriorityClass
-	// Partial reports that the user could not read the PodGroups of all namespaces.
+	// Partial reports that the user could not read the PodGroups of all namespaces. Unread names all that could not be read.
 	Partial bool
+	Unread  []string
 }
 
-// QueuePosition returns how many pending jobs of the same queue precede a job: those of a higher priority, and the older ones of the
-// same priority. It is "2+" if there may be more, "" if the job does not wait in a queue.
-func (q *Queues) QueuePosition(job *v1.PaddleJob) string {
-	if meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionScheduled) { // the phase of its PodGroup may be older
-		return ""
-	}
-	var own *vcscheduling.PodGroup
-	for _, group := range q.Groups {
-		its := group.Namespace == job.Namespace && group.Labels[v1.JobNameLabel] == job.Name
-		if its && Waits(group) && (own == nil || q.before(own, group)) {
-			own = group
+// Positions returns how many pending jobs of the same queue precede a job, by the jobs' namespaces and names: those of a higher priority,
+// and the older ones of the same priority. It is "2+" if there may be more. Jobs that do not wait in a queue have none.
+func (q *Queues) Positions() map[string]string {
+	waiting := slices.DeleteFunc(slices.Clone(q.Groups), func(group *vcscheduling.PodGroup) bool { return !Waits(group) })
+	slices.SortFunc(waiting, q.compare)
+	ahead, positions := map[string]int{}, map[string]string{}
+	for _, group := range waiting {
+		position := strconv.Itoa(ahead[group.Spec.Queue])
+		if q.Partial {
+			position += "+"
 		}
+		positions[group.Namespace+"/"+group.Labels[v1.JobNameLabel]] = position
+		ahead[group.Spec.Queue]++
 	}
-	if own == nil {
-		return ""
-	}
-	ahead := 0
-	for _, group := range q.Groups {
-		if group.Spec.Queue == own.Spec.Queue && Waits(group) && q.before(group, own) {
-			ahead++
-		}
-	}
-	text := strconv.Itoa(ahead)
-	if q.Partial {
-		text += "+"
-	}
-	return text
+	return positions
 }
 
 // Waits reports whether a gang has no nodes yet.
@@ -187,13 +152,13 @@ func Waits(group *vcscheduling.PodGroup) bool {
 	return group.DeletionTimestamp == nil && slices.Contains(waits, group.Status.Phase)
 }
 
-// before reports whether Volcano takes a before b, if both are of one queue and have no resources yet.
-func (q *Queues) before(a, b *vcscheduling.PodGroup) bool {
+// compare orders PodGroups of one queue as Volcano takes them, if they have no resources yet.
+func (q *Queues) compare(a, b *vcscheduling.PodGroup) int {
 	return cmp.Or(
 		cmp.Compare(Priority(q.Classes, b.Spec.PriorityClassName), Priority(q.Classes, a.Spec.PriorityClassName)),
 		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-	) < 0
+	)
 }
 
 // Priority returns the value of a priority class, and of the default one if the name is empty.
@@ -226,7 +191,7 @@ func (d *Description) starting(o *Objects) {
 	}
 	d.warnings(o, "Pod")
 	d.restartsBefore(o)
-	d.place(o)
+	d.place(o.PodGroup)
 }
 
 func (d *Description) running(o *Objects) {
@@ -237,7 +202,7 @@ func (d *Description) running(o *Objects) {
 	d.head("why.running", "job", o.Job.Name, "age", o.since(since))
 	before := len(d.Sentences)
 	d.startFailures(o)
-	if r := o.report(corev1.ConditionTrue); r != nil {
+	if r := reportOf(o.PodGroup, corev1.ConditionTrue); r != nil {
 		d.add(AboutPods, r.Surplus) // pods beyond the minimum that have no nodes
 	}
 	d.spread(o)
@@ -245,19 +210,17 @@ func (d *Description) running(o *Objects) {
 	if len(d.Sentences) == before {
 		d.head("why.healthy", "job", o.Job.Name, "age", o.since(since))
 	}
-	d.place(o)
+	d.place(o.PodGroup)
 }
 
 // startFailures adds why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none.
 func (d *Description) startFailures(o *Objects) (reason string) {
-	state := o.State()
-	if pod := state.Mounting(); pod != nil {
-		state.FailedMount = o.failedMount(pod)
+	if pod := o.Mounting(); pod != nil {
+		o.FailedMount = o.failedMount(pod)
 	}
-	failures := state.StartFailures()
+	failures := o.StartFailures()
 	restart := d.catalog.Text("why.help.restart", "job", o.Job.Name)
-	for i := range failures {
-		f := &failures[i]
+	for _, f := range failures {
 		why, kind, value := f.Message, ChangePodTemplate, ""
 		help := d.catalog.Text("why.help.template", "restart", restart, "namespace", o.Job.Namespace, "pod", f.Pods[0])
 		switch {
@@ -288,8 +251,7 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 // failedMount returns the kubelet's last message about the volumes of a pod, whose status has none.
 func (o *Objects) failedMount(pod *corev1.Pod) (message string) {
 	var last metav1.Time
-	for i := range o.Events {
-		e := &o.Events[i]
+	for _, e := range o.Events {
 		if e.InvolvedObject.UID == pod.UID && e.Reason == "FailedMount" && !e.LastTimestamp.Before(&last) {
 			last, message = e.LastTimestamp, e.Message
 		}
@@ -332,11 +294,9 @@ func lastLines(pod *corev1.Pod) []string {
 // warnings adds the last warnings of Kubernetes about objects of a kind, each reason once.
 func (d *Description) warnings(o *Objects, kind string) {
 	const maxWarnings = 3
-	events := slices.Clone(o.Events)
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return b.LastTimestamp.Compare(a.LastTimestamp.Time) })
+	newestFirst := func(a, b corev1.Event) int { return b.LastTimestamp.Compare(a.LastTimestamp.Time) }
 	seen := map[string]bool{}
-	for i := range events {
-		e := &events[i]
+	for _, e := range slices.SortedStableFunc(slices.Values(o.Events), newestFirst) {
 		if e.Type != corev1.EventTypeWarning || e.InvolvedObject.Kind != kind || seen[e.Reason] || len(seen) == maxWarnings {
 			continue
 		}

@@ -26,7 +26,7 @@ func waiter(namespace, name string, minute int, class string, phase vcscheduling
 	}
 }
 
-func TestQueuePosition(t *testing.T) {
+func TestPositions(t *testing.T) {
 	t.Parallel()
 	q := &Queues{
 		Classes: []*schedulingv1.PriorityClass{
@@ -42,20 +42,10 @@ func TestQueuePosition(t *testing.T) {
 	}
 	q.Groups[6].Spec.Queue = "other"
 	q.Groups[7].DeletionTimestamp = &metav1.Time{}
-	job := func(namespace, name string) *v1.PaddleJob {
-		return &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	}
-	for want, of := range map[string]*v1.PaddleJob{
-		"0": job("b", "high"), "1": job("a", "old"), "2": job("a", "equal"), "3": job("b", "equal"), "4": job("a", "low"), "": job("b", "runs"),
-	} {
-		require.Equal(t, want, q.QueuePosition(of), "%s/%s", of.Namespace, of.Name)
-	}
-	require.Equal(t, "0", q.QueuePosition(job("b", "other-queue")))
-	require.Empty(t, q.QueuePosition(job("a", "none")))
-	placed := job("a", "equal")
-	placed.Status.Conditions = []metav1.Condition{{Type: v1.ConditionScheduled, Status: metav1.ConditionTrue}}
-	require.Empty(t, q.QueuePosition(placed), "the phase of its PodGroup is late")
+	want := map[string]string{"b/high": "0", "a/old": "1", "a/equal": "2", "b/equal": "3", "a/low": "4", "b/other-queue": "0"}
+	require.Equal(t, want, q.Positions(), "those that run or are deleted have none")
+	q.Groups = append(q.Groups, waiter("a", "old", 5, "low", vcscheduling.PodGroupPending))
+	require.Equal(t, "5", q.Positions()["a/old"], "of two PodGroups of a job, the last one counts")
 	q.Partial = true
-	require.Equal(t, "2+", q.QueuePosition(job("a", "equal")))
-	require.Empty(t, q.QueuePosition(job("b", "runs")))
+	require.Equal(t, "2+", q.Positions()["a/equal"])
 }

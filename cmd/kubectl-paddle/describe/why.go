@@ -149,7 +149,10 @@ func Why(o *Objects) *Description {
 	case observed.Finished(job):
 		d.failed(o)
 	case unprocessed(job):
-		d.unseen(o)
+		d.head("why.unprocessed", "job", job.Name, "age", o.since(job.CreationTimestamp.Time))
+		if o.Now.Sub(job.CreationTimestamp.Time) > unseen {
+			d.addText(AboutHelp, "why.help.controller")
+		}
 	case o.holds(v1.ConditionStalled) != nil:
 		d.stalled(o)
 	case o.holds(v1.ConditionSuspended) != nil:
@@ -165,13 +168,6 @@ func Why(o *Objects) *Description {
 	}
 	d.spec(o)
 	return d
-}
-
-func (d *Description) unseen(o *Objects) {
-	d.head("why.unprocessed", "job", o.Job.Name, "age", o.since(o.Job.CreationTimestamp.Time))
-	if o.Now.Sub(o.Job.CreationTimestamp.Time) > unseen {
-		d.addText(AboutHelp, "why.help.controller")
-	}
 }
 
 func (d *Description) stalled(o *Objects) {
@@ -256,7 +252,7 @@ func (d *Description) restarting(o *Objects) {
 	d.Reason = c.Reason
 	d.head("why.restarting", "job", o.Job.Name, "age", o.since(c.LastTransitionTime.Time))
 	d.add(AboutReason, c.Message)
-	if n := o.Job.Status.Restarts; n > 0 {
+	if o.Job.Status.Restarts > 0 {
 		d.add(AboutRestart, d.restarts(o, "why.restarts"))
 	}
 	d.ends(o)
@@ -268,7 +264,7 @@ func (d *Description) restarting(o *Objects) {
 	case refused != nil:
 		d.add(AboutReason, refused.Message)
 		d.addText(AboutHelp, "why.help."+refused.Reason)
-	case o.report(corev1.ConditionFalse) != nil && (o.VolcanoJob == nil || len(o.Pods) > 0):
+	case reportOf(o.PodGroup, corev1.ConditionFalse) != nil && (o.VolcanoJob == nil || len(o.Pods) > 0):
 		d.unplaced(o)
 	}
 }
@@ -303,8 +299,7 @@ func (d *Description) logsHint(o *Objects) string {
 
 // restartsBefore adds the restarts that are over.
 func (d *Description) restartsBefore(o *Objects) {
-	n := o.Job.Status.Restarts
-	if n == 0 {
+	if o.Job.Status.Restarts == 0 {
 		return
 	}
 	key := "why.restarted-so-far"
@@ -322,5 +317,5 @@ func (d *Description) restartsBefore(o *Objects) {
 func (d *Description) restarts(o *Objects, key string) string {
 	n := strconv.Itoa(int(o.Job.Status.Restarts))
 	times := cmp.Or(d.catalog["why.times."+n], d.catalog.Text("why.times", "n", n))
-	return d.catalog.Text(key, "times", times, "limit", strconv.Itoa(int(o.State().BackoffLimit())), "failures", strconv.Itoa(int(o.Job.Status.Failures)))
+	return d.catalog.Text(key, "times", times, "limit", strconv.Itoa(int(o.BackoffLimit())), "failures", strconv.Itoa(int(o.Job.Status.Failures)))
 }

@@ -35,7 +35,7 @@ func job(phase v1.Phase, conditions ...metav1.Condition) *describe.Objects {
 		conditions = append(conditions, is(v1.ConditionSucceeded, "WorkersSucceeded", ""))
 	}
 	j.Status = v1.PaddleJobStatus{Phase: phase, ObservedGeneration: 1, Conditions: conditions}
-	return &describe.Objects{Job: j, Now: now}
+	return &describe.Objects{State: observed.State{Job: j, Now: now}}
 }
 
 func is(kind, reason, message string) metav1.Condition {

@@ -64,7 +64,9 @@ func lingjunObjects(t *testing.T) *Objects {
 	nodes[7].Spec.Unschedulable = true
 	o.Network = plan.Network{Nodes: nodes, Labels: []string{"t/rack", "t/block", "t/core"}}
 	var order []*Node
-	draw(o).Cluster.racks(nil, func(_ []*Domain, d *Domain) { order = append(order, d.Nodes...) })
+	for _, d := range draw(o).racks {
+		order = append(order, d.Nodes...)
+	}
 	at := 0
 	for j := 0; at+41 < len(order)*2/3; j++ {
 		name := fmt.Sprintf("job-%02d", j)
@@ -107,7 +109,7 @@ func TestLingjun(t *testing.T) {
 	t.Parallel()
 	m := draw(lingjunObjects(t))
 	require.Contains(t, m.heading()[0], "847 nodes in 119 racks of 3 blocks of 1 core; 6776 GPUs, ")
-	text := m.Text(Terminal{Width: 80})
+	text := m.Text(80, false)
 	require.Contains(t, text, "\nG6 / P10 (block): ")
 	for i, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "  ") && !strings.Contains(line, ": ") {
@@ -115,11 +117,11 @@ func TestLingjun(t *testing.T) {
 		}
 	}
 	page := m.HTML()
-	m.Cluster.racks(nil, func(_ []*Domain, d *Domain) {
+	for _, d := range m.racks {
 		for _, n := range d.Nodes {
 			require.Contains(t, page, "<title>"+html.EscapeString(n.details())+"</title>")
 		}
-	})
+	}
 	require.Less(t, len(page), 768<<10, "the page is small enough to be opened at once and to be attached to a mail")
 	t.Log(strconv.Itoa(len(m.Jobs)), "jobs")
 }

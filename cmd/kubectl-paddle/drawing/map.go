@@ -6,6 +6,7 @@ package drawing
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,8 +50,10 @@ type Map struct {
 	// Jobs are those that have nodes or want some.
 	Jobs    []*Job  `json:"jobs"`
 	Cluster *Domain `json:"cluster"`
-	chosen  int     // the highlighted job, -1 for none
-	partial bool    // pods of some namespaces could not be read
+	byKey   map[string]*Job
+	chosen  *Job           // the highlighted job, nil for none
+	racks   []*Domain      // the domains that have nodes themselves
+	counts  map[string]int // of the domains that are known, by tier
 }
 
 // Job is a job of the legend.
@@ -62,6 +65,7 @@ type Job struct {
 	Phase string `json:"phase,omitempty"`
 	// Place is where the scheduler reports it to be, or else how many pods it has on how many nodes.
 	Place []string        `json:"place,omitempty"`
+	at    int             // its position among the jobs
 	pods  int             // that have nodes
 	nodes map[string]bool // of these pods
 }
@@ -75,6 +79,7 @@ type Domain struct {
 	Free    *Amounts  `json:"free,omitempty"`
 	Domains []*Domain `json:"domains,omitempty"`
 	Nodes   []*Node   `json:"nodes,omitempty"`
+	up      *Domain   // that it is in, nil for the cluster
 }
 
 // Node is one machine.
@@ -96,7 +101,7 @@ type Pod struct {
 	Job   string  `json:"job,omitempty"`
 	Role  string  `json:"role,omitempty"`
 	Holds Amounts `json:"holds"`
-	owner int     // the position of its job, or others
+	owner *Job    // its job, or others
 }
 
 // Amounts are what a node has, or a pod holds. GPUs are accelerators of any make.
@@ -110,94 +115,96 @@ func (a *Amounts) add(b Amounts) {
 	a.MilliCPUs += b.MilliCPUs
 }
 
-// racks calls a function for every domain that has nodes itself, with those above it, the cluster first.
-func (d *Domain) racks(above []*Domain, visit func(above []*Domain, rack *Domain)) {
-	if len(d.Nodes) > 0 {
-		visit(above, d)
-	}
-	for _, b := range d.Domains {
-		b.racks(append(above[:len(above):len(above)], d), visit)
-	}
-}
-
-// others owns pods that are no PaddleJob's.
-const others = -1
+// Owners of cells that are no job's: others own the pods that are no PaddleJob's, unknown what perhaps has a pod that could not be read.
+var others, free, unknown = &Job{Sign: "#", at: math.MaxInt}, &Job{Sign: "."}, &Job{Sign: "?"}
 
 // New returns the map of a cluster.
 func New(o *Objects) *Map {
-	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tiers.Source, Notes: o.Tiers.Notes, Unread: o.Unread, partial: o.Partial}
+	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tiers.Source, Notes: o.Tiers.Notes, Unread: o.Unread}
+	m.byKey, m.counts = map[string]*Job{}, map[string]int{}
 	pods := slices.DeleteFunc(slices.Clone(o.Pods), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == ""
 	})
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(key(a.Namespace, a.Name), key(b.Namespace, b.Name)) })
-	at := m.list(o, pods)
 	on := map[string][]*Pod{}
 	for _, pod := range pods {
 		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{})), owner: others}
 		if name := pod.Labels[v1.JobNameLabel]; name != "" {
-			p.owner, p.Job, p.Role = at[key(pod.Namespace, name)], name, observed.NewRolePod(pod).Role
+			p.owner, p.Job, p.Role = m.job(pod.Namespace, name), name, observed.NewRolePod(pod).Role
+			p.owner.pods++
+			p.owner.nodes[pod.Spec.NodeName] = true
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
 	}
+	m.list(o)
 	for _, tier := range o.Tiers.Tiers {
 		m.Tiers = append(m.Tiers, tier.Name)
 	}
 	m.Cluster = &Domain{}
-	nodes := slices.Clone(o.Network.Nodes)
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return CompareNatural(a.Name, b.Name) })
-	for _, node := range nodes {
-		domain := m.Cluster
-		for _, tier := range slices.Backward(o.Tiers.Tiers) {
-			domain = domain.below(tier.Name, tier.Domains[node.Name])
-		}
-		domain.Nodes = append(domain.Nodes, m.node(node, on[node.Name]))
+	if !o.Partial {
+		m.Cluster.Free = &Amounts{}
 	}
-	m.sum(m.Cluster)
+	for _, node := range slices.SortedFunc(slices.Values(o.Network.Nodes), o.compare) {
+		n, domain := m.node(node, on[node.Name]), m.Cluster
+		domain.add(n)
+		for _, tier := range slices.Backward(o.Tiers.Tiers) {
+			domain = m.below(domain, tier.Name, tier.Domains[node.Name])
+			domain.add(n)
+		}
+		if len(domain.Nodes) == 0 {
+			m.racks = append(m.racks, domain)
+		}
+		domain.Nodes = append(domain.Nodes, n)
+	}
 	return m
+}
+
+// compare orders nodes by their domains, from the outside in and the unknown ones last, and by their names.
+func (o *Objects) compare(a, b *corev1.Node) int {
+	for _, tier := range slices.Backward(o.Tiers.Tiers) {
+		switch x, y := tier.Domains[a.Name], tier.Domains[b.Name]; {
+		case x == y:
+		case x == "" || y == "":
+			return len(y) - len(x)
+		default:
+			return CompareNatural(x, y)
+		}
+	}
+	return CompareNatural(a.Name, b.Name)
 }
 
 func key(namespace, name string) string { return namespace + "/" + name }
 
-// list lists the jobs, those that have nodes first, and returns where each is.
-func (m *Map) list(o *Objects, pods []*corev1.Pod) (at map[string]int) {
-	found := map[string]*Job{}
-	add := func(namespace, name string) *Job {
-		job := found[key(namespace, name)]
-		if job == nil {
-			job = &Job{Namespace: namespace, Name: name, nodes: map[string]bool{}}
-			found[key(namespace, name)] = job
-			m.Jobs = append(m.Jobs, job)
-		}
-		return job
+// job returns the job of a name, and adds it if there is none.
+func (m *Map) job(namespace, name string) *Job {
+	job := m.byKey[key(namespace, name)]
+	if job == nil {
+		job = &Job{Namespace: namespace, Name: name, nodes: map[string]bool{}}
+		m.byKey[key(namespace, name)] = job
+		m.Jobs = append(m.Jobs, job)
 	}
-	for _, pod := range pods {
-		if name := pod.Labels[v1.JobNameLabel]; name != "" {
-			job := add(pod.Namespace, name)
-			job.pods++
-			job.nodes[pod.Spec.NodeName] = true
-		}
-	}
+	return job
+}
+
+// list adds the jobs without pods, and lists all, those that have nodes first.
+func (m *Map) list(o *Objects) {
 	for _, job := range o.Jobs {
 		chosen := job.Namespace == o.Namespace && job.Name == o.Name
-		if found[key(job.Namespace, job.Name)] != nil || chosen || !observed.Finished(job) {
-			add(job.Namespace, job.Name).Phase = string(job.Status.Phase)
+		if m.byKey[key(job.Namespace, job.Name)] != nil || chosen || !observed.Finished(job) {
+			m.job(job.Namespace, job.Name).Phase = string(job.Status.Phase)
 		}
 	}
 	for _, group := range o.Groups {
-		if job := found[key(group.Namespace, group.Labels[v1.JobNameLabel])]; job != nil && job.pods > 0 {
+		if job := m.byKey[key(group.Namespace, group.Labels[v1.JobNameLabel])]; job != nil && job.pods > 0 {
 			job.Place = append(job.Place, describe.Place(group)...)
 		}
 	}
 	slices.SortFunc(m.Jobs, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(min(b.pods, 1), min(a.pods, 1)), cmp.Compare(key(a.Namespace, a.Name), key(b.Namespace, b.Name)))
 	})
-	at, m.chosen = map[string]int{}, -1
+	m.chosen = m.byKey[key(o.Namespace, o.Name)]
 	for i, job := range m.Jobs {
-		at[key(job.Namespace, job.Name)] = i
-		if job.Namespace == o.Namespace && job.Name == o.Name {
-			m.chosen = i
-		}
-		if job.pods == 0 {
+		if job.at = i; job.pods == 0 {
 			continue
 		}
 		job.Sign = signs[min(i, len(signs)-1):][:1]
@@ -205,7 +212,6 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) (at map[string]int) {
 			job.Place = []string{describe.Count(job.pods, "pod") + " on " + describe.Count(len(job.nodes), "node")}
 		}
 	}
-	return at
 }
 
 // signs stand for jobs. With more jobs than these, the last ones share the last one.
@@ -214,8 +220,8 @@ const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*"
 // node returns a node with its pods, those of jobs first.
 func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 	n := &Node{Name: node.Name, State: stateOf(node), Total: amountsOf(node.Status.Allocatable), Pods: pods}
-	slices.SortStableFunc(n.Pods, func(a, b *Pod) int { return cmp.Compare(uint(a.owner), uint(b.owner)) }) //nolint:gosec // others come last
-	if !m.partial {
+	slices.SortStableFunc(n.Pods, func(a, b *Pod) int { return cmp.Compare(a.owner.at, b.owner.at) })
+	if m.Cluster.Free != nil {
 		free := n.Total
 		for _, p := range n.Pods {
 			free.GPUs, free.MilliCPUs = max(free.GPUs-p.Holds.GPUs, 0), max(free.MilliCPUs-p.Holds.MilliCPUs, 0)
@@ -250,42 +256,28 @@ func amountsOf(list corev1.ResourceList) Amounts {
 	return a
 }
 
-// below returns the domain of a name, and adds it if there is none.
-func (d *Domain) below(tier, name string) *Domain {
+// below returns the domain of a name within another one, and adds it if there is none.
+func (m *Map) below(d *Domain, tier, name string) *Domain {
 	if at := slices.IndexFunc(d.Domains, func(b *Domain) bool { return b.Name == name }); at >= 0 {
 		return d.Domains[at]
 	}
-	b := &Domain{Tier: tier, Name: name}
+	b := &Domain{Tier: tier, Name: name, up: d}
+	if d.Free != nil {
+		b.Free = &Amounts{}
+	}
+	if name != "" {
+		m.counts[tier]++
+	}
 	d.Domains = append(d.Domains, b)
 	return b
 }
 
-// sum orders the domains below by name, the unknown one last, and adds up what they have.
-func (m *Map) sum(d *Domain) {
-	slices.SortFunc(d.Domains, func(a, b *Domain) int {
-		if (a.Name == "") != (b.Name == "") {
-			return len(b.Name) - len(a.Name)
-		}
-		return CompareNatural(a.Name, b.Name)
-	})
-	free := Amounts{}
-	for _, n := range d.Nodes {
-		d.Size++
-		d.Total.add(n.Total)
-		if n.Free != nil && n.State == "" {
-			free.add(*n.Free)
-		}
-	}
-	for _, b := range d.Domains {
-		m.sum(b)
-		d.Size += b.Size
-		d.Total.add(b.Total)
-		if b.Free != nil {
-			free.add(*b.Free)
-		}
-	}
-	if !m.partial {
-		d.Free = &free
+// add adds what a node has to a domain.
+func (d *Domain) add(n *Node) {
+	d.Size++
+	d.Total.add(n.Total)
+	if d.Free != nil && n.State == "" {
+		d.Free.add(*n.Free)
 	}
 }
 
@@ -301,36 +293,30 @@ func padded(name string) string {
 	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(20-len(digits), 0)) + digits })
 }
 
-// Owners of a cell that no pod that was read has: no pod, or perhaps one that could not be read.
-const (
-	free    = -2
-	unknown = -3
-)
-
 // eighths are the cells of a node that has no GPUs: shares of its CPUs.
 const eighths = 8
 
 // cells returns the owner of each cell of a node, from left to right. Which of its GPUs a pod has is not known.
-func (m *Map) cells(n *Node) (owners []int) {
+func (n *Node) cells() (owners []*Job) {
 	total := eighths
 	if n.Total.GPUs > 0 {
 		total = int(n.Total.GPUs)
 		for _, p := range n.Pods {
-			owners = append(owners, slices.Repeat([]int{p.owner}, int(p.Holds.GPUs))...)
+			owners = append(owners, slices.Repeat([]*Job{p.owner}, int(p.Holds.GPUs))...)
 		}
 		owners = owners[:min(len(owners), total)]
 	} else {
 		owners = shares(n)
 	}
 	rest := free
-	if m.partial {
+	if n.Free == nil {
 		rest = unknown
 	}
-	return append(owners, slices.Repeat([]int{rest}, total-len(owners))...)
+	return append(owners, slices.Repeat([]*Job{rest}, total-len(owners))...)
 }
 
 // shares returns the owners of the eighths of a node's CPUs. Each job that has a pod there has at least one, if there are enough.
-func shares(n *Node) (owners []int) {
+func shares(n *Node) (owners []*Job) {
 	sum := int64(0)
 	for i, p := range n.Pods {
 		sum += p.Holds.MilliCPUs
@@ -344,13 +330,13 @@ func shares(n *Node) (owners []int) {
 		if p.owner != others {
 			to = min(max(to, len(owners)+1), eighths)
 		}
-		owners = append(owners, slices.Repeat([]int{p.owner}, max(to-len(owners), 0))...)
+		owners = append(owners, slices.Repeat([]*Job{p.owner}, max(to-len(owners), 0))...)
 	}
 	return owners
 }
 
 // cpuJobs returns the jobs that have pods without GPUs on a node with GPUs.
-func cpuJobs(n *Node) (owners []int) {
+func cpuJobs(n *Node) (owners []*Job) {
 	for _, p := range n.Pods {
 		if n.Total.GPUs > 0 && p.Holds.GPUs == 0 && p.owner != others && !slices.Contains(owners, p.owner) {
 			owners = append(owners, p.owner)

@@ -62,17 +62,17 @@ B team/b: 3 pods on 2 nodes
 ! a node that takes no pods: not ready, or cordoned
 ( ) a node without GPUs: each cell is an eighth of its CPUs
 + jobs with pods without GPUs on this node
-`, draw(o).Text(Terminal{Width: 80}))
+`, draw(o).Text(80, false))
 
 	o.Name = "over"
-	require.Contains(t, draw(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is selected is listed in any case")
-	narrow := draw(o).Text(Terminal{Width: 20})
+	require.Contains(t, draw(o).Text(80, false), "team/over: Completed", "a job that is selected is listed in any case")
+	narrow := draw(o).Text(20, false)
 	require.Contains(t, narrow, "  r0 AAABB...+B\n     #.......!\n", "what is too long goes on below")
 
 	o.Name = "a"
-	coloured := draw(o).Text(Terminal{Width: 80, Colour: true})
+	coloured := draw(o).Text(80, true)
 	require.Contains(t, coloured, "\x1b[1;34;7mAAA\x1b[0m\x1b[2;33mBB\x1b[0m...+\x1b[2;33mB\x1b[0m")
-	require.Equal(t, strings.Count(draw(o).Text(Terminal{Width: 80}), "\n"), strings.Count(coloured, "\n"))
+	require.Equal(t, strings.Count(draw(o).Text(80, false), "\n"), strings.Count(coloured, "\n"))
 }
 
 // NVLink domains are the lines of their rack.
@@ -84,7 +84,7 @@ func TestNVLinkDomainsAreDrawn(t *testing.T) {
 	}
 	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
 	text := func(labels ...string) string {
-		return draw(&Objects{Network: plan.Network{Nodes: nodes, SchedulerLabels: labels}, Pods: job}).Text(Terminal{Width: 80})
+		return draw(&Objects{Network: plan.Network{Nodes: nodes, SchedulerLabels: labels}, Pods: job}).Text(80, false)
 	}
 	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
 The tiers are those of the nodes' labels.
@@ -108,7 +108,7 @@ func TestPartial(t *testing.T) {
 	t.Parallel()
 	o := small(podOf("a", "worker", 0, "g0", 3, "1"))
 	o.Partial, o.Unread = true, []string{"pods of other namespaces (you have no permission to read them)"}
-	text := draw(o).Text(Terminal{Width: 100})
+	text := draw(o).Text(100, false)
 	require.Contains(t, text, "16 GPUs.\n")
 	require.Contains(t, text, "Skipped: pods of other namespaces (you have no permission to read them).")
 	require.Contains(t, text, "r0 AAA????? ????????!\n  r1 (????????)\n")
@@ -117,27 +117,39 @@ func TestPartial(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	t.Parallel()
-	pod := func(owner int, gpus, milli int64) *Pod {
+	var jobs []*Job
+	for i := range 9 {
+		jobs = append(jobs, &Job{Sign: signs[i:][:1], at: i, pods: 1})
+	}
+	pod := func(owner *Job, gpus, milli int64) *Pod {
 		return &Pod{owner: owner, Holds: Amounts{GPUs: gpus, MilliCPUs: milli}}
 	}
-	const f = free
+	a, b, c := jobs[0], jobs[1], jobs[2]
+	var each []*Pod
+	for _, job := range jobs {
+		each = append(each, pod(job, 0, 1))
+	}
 	for name, tc := range map[string]struct {
 		total Amounts
 		pods  []*Pod
-		want  []int
+		want  string
 	}{
-		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(0, 1, 0), pod(0, 1, 0), pod(1, 1, 0)}, []int{0, 0, 1, f}},
-		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(0, 1, 0), pod(1, 4, 0), pod(2, 1, 0)}, []int{0, 1}},
-		"no GPUs requested":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []int{f, f}},
-		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1000), pod(0, 0, 1000), pod(1, 0, 4000), pod(others, 0, 1000)}, []int{0, 0, 1, 1, 1, 1, others, f}},
-		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1), pod(1, 0, 0)}, []int{0, 1, f, f, f, f, f, f}},
-		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, []int{f, f, f, f, f, f, f, f}},
-		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, []*Pod{pod(0, 0, 1), pod(1, 0, 1), pod(2, 0, 1), pod(3, 0, 1), pod(4, 0, 1), pod(5, 0, 1), pod(6, 0, 1), pod(7, 0, 1), pod(8, 0, 1)}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
-		"nothing is known of it": {Amounts{}, []*Pod{pod(0, 0, 5)}, []int{0, 0, 0, 0, 0, 0, 0, 0}},
+		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(a, 1, 0), pod(a, 1, 0), pod(b, 1, 0)}, "AAB."},
+		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(a, 1, 0), pod(b, 4, 0), pod(c, 1, 0)}, "AB"},
+		"no GPUs requested":      {Amounts{GPUs: 2}, []*Pod{pod(a, 0, 9)}, ".."},
+		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(a, 0, 1000), pod(a, 0, 1000), pod(b, 0, 4000), pod(others, 0, 1000)}, "AABBBB#."},
+		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(a, 0, 1), pod(b, 0, 0)}, "AB......"},
+		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, "........"},
+		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, each, "ABCDEFGH"},
+		"nothing is known of it": {Amounts{}, []*Pod{pod(a, 0, 5)}, "AAAAAAAA"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, (&Map{}).cells(&Node{Total: tc.total, Pods: tc.pods}))
+			got := ""
+			for _, owner := range (&Node{Total: tc.total, Free: &Amounts{}, Pods: tc.pods}).cells() {
+				got += owner.Sign
+			}
+			require.Equal(t, tc.want, got)
 		})
 	}
 }
@@ -199,5 +211,5 @@ func TestFlat(t *testing.T) {
 	}
 	m := draw(&Objects{Network: plan.Network{Nodes: nodes}})
 	require.NoError(t, xml.Unmarshal([]byte(m.SVG()), new(struct{})))
-	require.Contains(t, m.Text(Terminal{Width: 200}), "(--topology-labels names such labels).\n\n  all nodes . . .")
+	require.Contains(t, m.Text(200, false), "(--topology-labels names such labels).\n\n  all nodes . . .")
 }

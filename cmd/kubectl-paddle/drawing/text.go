@@ -14,27 +14,22 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 )
 
-// Terminal is what text is written for. Width is in columns.
-type Terminal struct {
-	Width  int
-	Colour bool
-}
-
 // span is a part of a line: text, and cells of one node that have one owner.
 type span struct {
 	text  string
-	owner int
+	owner *Job
 	node  *Node // nil for text
 }
 
 func plain(text string) span { return span{text: text, owner: free} }
 
-// Text returns the map for a terminal: a line for each rack, which is continued below where it is too long.
-func (m *Map) Text(t Terminal) string {
+// Text returns the map for a terminal of so many columns, which may have colours: a line for each rack, which is continued below where it
+// is too long.
+func (m *Map) Text(columns int, colours bool) string {
 	var b strings.Builder
-	for _, line := range m.lines(t.Width) {
+	for _, line := range m.lines(columns) {
 		for _, s := range line {
-			b.WriteString(m.paint(t, s))
+			b.WriteString(m.paint(colours, s))
 		}
 		b.WriteByte('\n')
 	}
@@ -50,19 +45,19 @@ func (m *Map) lines(columns int) (lines [][]span) {
 	}
 	say(m.heading()...)
 	indent := 0
-	m.Cluster.racks(nil, func(_ []*Domain, d *Domain) { indent = max(indent, utf8.RuneCountInString(d.label())+3) })
-	var over *Domain
-	m.Cluster.racks([]*Domain{nil}, func(above []*Domain, d *Domain) {
-		if up := above[len(above)-1]; up != over || up == nil {
-			over = up
+	for _, d := range m.racks {
+		indent = max(indent, utf8.RuneCountInString(d.label())+3)
+	}
+	for i, d := range m.racks {
+		if i == 0 || m.racks[i-1].up != d.up {
 			say("")
-			if title := m.title(above[1:]); title != "" {
+			if title := d.up.title(); title != "" {
 				say(title)
 			}
 		}
 		line, used := []span{plain(fmt.Sprintf("  %-*s", indent-3, d.label()))}, indent-1
 		for i, n := range d.Nodes {
-			cells, width := m.nodeSpans(n)
+			cells, width := n.spans()
 			if i > 0 && used+1+width > columns {
 				lines = append(lines, line)
 				line, used = []span{plain(strings.Repeat(" ", indent-1))}, indent-1
@@ -71,27 +66,27 @@ func (m *Map) lines(columns int) (lines [][]span) {
 			used += 1 + width
 		}
 		lines = append(lines, line)
-	})
+	}
 	say("")
-	for i, job := range m.Jobs {
-		legend, sign := m.legend(i), plain(" ")
+	for _, job := range m.Jobs {
+		legend, sign := m.legend(job), plain(" ")
 		if job.Sign != "" {
-			sign = span{text: job.Sign, owner: i}
+			sign = span{text: job.Sign, owner: job}
 		}
 		lines = append(lines, []span{sign, plain(" " + legend[0])})
 		for _, more := range legend[1:] {
 			say("  " + more)
 		}
 	}
-	for _, line := range m.key() {
+	for _, line := range explanations(lines) {
 		say(line[0] + " " + line[1])
 	}
 	return lines
 }
 
-// nodeSpans returns a node's cells, a letter each, and how wide they are.
-func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
-	put := func(s string, owner int) {
+// spans returns a node's cells, a letter each, and how wide they are.
+func (n *Node) spans() (spans []span, width int) {
+	put := func(s string, owner *Job) {
 		if last := len(spans) - 1; last >= 0 && spans[last].owner == owner {
 			spans[last].text += s
 		} else {
@@ -102,8 +97,8 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 	if n.Total.GPUs == 0 {
 		put("(", free)
 	}
-	for _, owner := range m.cells(n) {
-		put(m.sign(owner), owner)
+	for _, owner := range n.cells() {
+		put(owner.Sign, owner)
 	}
 	if n.Total.GPUs == 0 {
 		put(")", free)
@@ -112,7 +107,7 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 		if i == 0 {
 			put("+", free)
 		}
-		put(m.sign(owner), owner)
+		put(owner.Sign, owner)
 	}
 	if n.State != "" {
 		put("!", free)
@@ -121,15 +116,15 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 }
 
 // paint colours letters, if the terminal has colours. Letters tell jobs apart without them.
-func (m *Map) paint(t Terminal, s span) string {
-	if !t.Colour || s.owner < 0 {
+func (m *Map) paint(colours bool, s span) string {
+	if !colours || s.owner.pods == 0 {
 		return s.text
 	}
-	how := fmt.Sprintf("1;%d", []int{34, 33, 32, 35, 36, 31}[s.owner%6])
+	how := fmt.Sprintf("1;%d", []int{34, 33, 32, 35, 36, 31}[s.owner.at%6])
 	switch {
 	case s.owner == m.chosen:
 		how += ";7"
-	case m.chosen >= 0:
+	case m.chosen != nil:
 		how = "2" + how[1:]
 	}
 	return "\x1b[" + how + "m" + s.text + "\x1b[0m"
@@ -139,14 +134,14 @@ func (m *Map) paint(t Terminal, s span) string {
 func (m *Map) heading() []string {
 	var tiers []string
 	for _, tier := range m.Tiers {
-		tiers = append(tiers, describe.Count(m.Cluster.count(tier), tier))
+		tiers = append(tiers, describe.Count(m.counts[tier], tier))
 	}
 	text := describe.Count(m.Cluster.Size, "node")
 	if len(tiers) > 0 {
 		text += " in " + strings.Join(tiers, " of ")
 	}
 	source := map[string]string{"hypernodes": "The tiers are those of the HyperNodes.", "labels": "The tiers are those of the nodes' labels."}[m.Source]
-	lines := []string{text + "; " + m.amounts(m.Cluster) + ".",
+	lines := []string{text + "; " + m.Cluster.amounts() + ".",
 		cmp.Or(source, "The cluster has no HyperNodes, and no labels are known that name racks (--topology-labels names such labels).")}
 	for _, note := range m.Notes {
 		lines = append(lines, strings.ToUpper(note[:1])+note[1:]+".")
@@ -157,19 +152,8 @@ func (m *Map) heading() []string {
 	return lines
 }
 
-// count returns how many domains of a tier are known.
-func (d *Domain) count(tier string) (n int) {
-	if d.Tier == tier && d.Name != "" {
-		n = 1
-	}
-	for _, b := range d.Domains {
-		n += b.count(tier)
-	}
-	return n
-}
-
 // amounts returns what a domain has and what of it is free.
-func (m *Map) amounts(d *Domain) string {
+func (d *Domain) amounts() string {
 	if d.Total.GPUs == 0 {
 		text := describe.Count(int(d.Total.MilliCPUs/1000), "CPU")
 		if d.Free != nil {
@@ -184,17 +168,16 @@ func (m *Map) amounts(d *Domain) string {
 	return text
 }
 
-// title names the domain that racks are in, "" if that is the cluster.
-func (m *Map) title(above []*Domain) string {
-	if len(above) < 2 {
+// title names the domain that racks are in, "" if that is the cluster, or nil.
+func (d *Domain) title() string {
+	if d == nil || d.up == nil {
 		return ""
 	}
-	d := above[len(above)-1]
-	var names []string
-	for _, a := range above[1:] {
-		names = append(names, a.label())
+	path := d.label()
+	for up := d.up; up.up != nil; up = up.up {
+		path = up.label() + " / " + path
 	}
-	return strings.Join(names, " / ") + " (" + d.Tier + "): " + describe.Count(d.Size, "node") + ", " + m.amounts(d)
+	return path + " (" + d.Tier + "): " + describe.Count(d.Size, "node") + ", " + d.amounts()
 }
 
 // label returns a domain's name, or that it is not known.
@@ -209,8 +192,7 @@ func (d *Domain) label() string {
 }
 
 // legend returns what is known of a job. Of a chosen job that is all that the scheduler reports.
-func (m *Map) legend(at int) (lines []string) {
-	job := m.Jobs[at]
+func (m *Map) legend(job *Job) (lines []string) {
 	text := key(job.Namespace, job.Name) + ": " + job.Phase
 	if len(job.Place) == 0 {
 		return []string{text}
@@ -219,25 +201,22 @@ func (m *Map) legend(at int) (lines []string) {
 		text += "; "
 	}
 	lines = []string{text + strings.TrimSuffix(job.Place[0], ".")}
-	if at == m.chosen {
+	if job == m.chosen {
 		lines = append(lines, job.Place[1:]...)
 	}
 	return lines
 }
 
-// key explains the kinds of cells that the map has and that are no job's.
-func (m *Map) key() [][2]string {
+// explanations explains the signs of nodes in lines that are no job's.
+func explanations(lines [][]span) [][2]string {
 	seen := map[string]bool{}
-	m.Cluster.racks(nil, func(_ []*Domain, d *Domain) {
-		for _, n := range d.Nodes {
-			for _, owner := range m.cells(n) {
-				seen[m.sign(owner)] = true
+	for _, s := range slices.Concat(lines...) {
+		if s.node != nil {
+			for _, sign := range strings.Split(s.text, "") {
+				seen[sign] = true
 			}
-			seen["( )"] = seen["( )"] || n.Total.GPUs == 0
-			seen["+"] = seen["+"] || len(cpuJobs(n)) > 0
-			seen["!"] = seen["!"] || n.State != ""
 		}
-	})
+	}
 	return slices.DeleteFunc([][2]string{
 		{".", "free"},
 		{"#", "others: pods that are no PaddleJob's"},
@@ -245,15 +224,7 @@ func (m *Map) key() [][2]string {
 		{"!", "a node that takes no pods: not ready, or cordoned"},
 		{"( )", "a node without GPUs: each cell is an eighth of its CPUs"},
 		{"+", "jobs with pods without GPUs on this node"},
-	}, func(line [2]string) bool { return !seen[line[0]] })
-}
-
-// sign returns the sign of the owner of a cell.
-func (m *Map) sign(owner int) string {
-	if owner >= 0 {
-		return m.Jobs[owner].Sign
-	}
-	return map[int]string{others: "#", free: ".", unknown: "?"}[owner]
+	}, func(line [2]string) bool { return !seen[line[0][:1]] })
 }
 
 // details returns what is known of a node, in lines.
@@ -314,12 +285,12 @@ func (m *Map) svg(s span, x, y int) string {
 	width := utf8.RuneCountInString(text) * columnWidth
 	drawn := fmt.Sprintf(`<text x="%d" y="%d" textLength="%d">%s</text>`, x, y+13, width, html.EscapeString(text))
 	class := "none"
-	if s.owner >= 0 {
-		if class = fmt.Sprintf("c%d", s.owner%len(inks)); m.chosen >= 0 && s.owner != m.chosen {
+	if s.owner.pods > 0 {
+		if class = fmt.Sprintf("c%d", s.owner.at%len(inks)); m.chosen != nil && s.owner != m.chosen {
 			class += " dim"
 		}
 	}
-	if s.owner >= 0 || s.node != nil {
+	if s.owner.pods > 0 || s.node != nil {
 		drawn = fmt.Sprintf(`<rect x="%d" y="%d" width="%d" height="%d"/>`, x, y, width, lineHeight-1) + drawn
 	}
 	if s.node != nil {

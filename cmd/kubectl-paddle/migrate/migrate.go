@@ -156,14 +156,13 @@ func (c *Cluster) Steps() []Step {
 		steps = append(steps, Step{Do: "Install Volcano 1.14: the controller runs each PaddleJob as a Volcano Job."})
 	}
 	install := byKubectl
-	for i := range c.Operators {
-		d := &c.Operators[i]
+	for _, d := range c.Operators {
 		if release := d.Annotations["meta.helm.sh/release-name"]; release != "" {
 			install = byHelm
 			steps = append(steps, Step{Do: fmt.Sprintf("Do not run helm uninstall %s: it deletes the CRD, the Namespace and all jobs. "+
 				"Delete only Helm's record of the release:", release), Command: fmt.Sprintf(forget, d.Annotations["meta.helm.sh/release-namespace"], release)})
 		}
-		steps = append(steps, Step{Do: "Delete paddle-operator, but not its CRD and its Namespace. Jobs keep running:", Command: deleting(d, parts...)})
+		steps = append(steps, Step{Do: "Delete paddle-operator, but not its CRD and its Namespace. Jobs keep running:", Command: deleting(&d, parts...)})
 	}
 	switch {
 	case !c.API:

@@ -191,11 +191,9 @@ func usedLabels(nodes []*corev1.Node, labels []string) []string {
 
 // emptied returns the same cluster with nothing on it, and no quota used up.
 func (c *cluster) emptied() *simulate.Cluster {
-	bare := c.alone()
-	bare.Quotas = nil
-	own := simulate.Key(c.wanted)
-	bare.PodGroups = []*vcscheduling.PodGroup{c.wanted}
-	bare.Pods = slices.DeleteFunc(slices.Clone(bare.Pods), func(p *corev1.Pod) bool { return groupKey(p) != own })
+	bare, own := c.alone(), simulate.Key(c.wanted)
+	bare.Quotas, bare.PodGroups = nil, []*vcscheduling.PodGroup{c.wanted}
+	bare.Pods = slices.DeleteFunc(bare.Pods, func(p *corev1.Pod) bool { return groupKey(p) != own })
 	return bare
 }
 
@@ -240,7 +238,8 @@ func (c *cluster) fill(p *plan.Plan, r *simulate.Result) {
 		}
 	}
 	p.Where = where(r.Groups[own])
-	p.Roles = roles(c.podsOfGang(own), r.Bound[own], placed.Domains)
+	pods := slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return groupKey(p) != own })
+	p.Roles = roles(append(pods, c.Coming[own]...), r.Bound[own], placed.Domains)
 }
 
 // compare adds the result on the empty cluster to the plan.
@@ -303,29 +302,22 @@ func where(group *vcscheduling.PodGroup) string {
 	return append(describe.Place(group), "")[0]
 }
 
-// podsOfGang returns the pods of a PodGroup that exist or are to come.
-func (c *cluster) podsOfGang(key string) (pods []*corev1.Pod) {
-	pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return groupKey(p) != key })
-	return append(pods, c.Coming[key]...)
-}
-
 // roles returns the places of pods by role.
 func roles(pods []*corev1.Pod, bound, domains map[string]string) (all []plan.Role) {
-	counts, places := map[string]int{}, map[string]map[string]int{}
+	places := map[string]map[string]int{} // pods by role and node, "" for none
 	for _, pod := range pods {
 		role := pod.Annotations[vcbatch.TaskSpecKey]
-		counts[role]++
 		if places[role] == nil {
 			places[role] = map[string]int{}
 		}
-		if node := bound[pod.Name]; node != "" {
-			places[role][node]++
-		}
+		places[role][bound[pod.Name]]++
 	}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		role := plan.Role{Name: name, Pods: counts[name]}
+	for _, name := range slices.Sorted(maps.Keys(places)) {
+		role := plan.Role{Name: name}
 		for node, n := range places[name] {
-			role.Places = append(role.Places, plan.Place{Node: node, Domain: domains[node], Pods: n})
+			if role.Pods += n; node != "" {
+				role.Places = append(role.Places, plan.Place{Node: node, Domain: domains[node], Pods: n})
+			}
 		}
 		slices.SortFunc(role.Places, func(a, b plan.Place) int { return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Node, b.Node)) })
 		all = append(all, role)

@@ -86,8 +86,14 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 	made.UID = "plan"
 	made.CreationTimestamp = c.taken
 	for i := range made.Spec.Tasks {
-		c.addCaveats(&made.Spec.Tasks[i].Template.Spec)
-		made.Spec.Tasks[i].Template.Spec = snapshot.PodSpec(&made.Spec.Tasks[i].Template.Spec)
+		spec := &made.Spec.Tasks[i].Template.Spec
+		if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) {
+			c.note("volumes are ignored: a claim may restrict the job to some nodes")
+		}
+		if len(spec.ResourceClaims) > 0 {
+			c.note("claims of devices (resourceClaims) are ignored")
+		}
+		*spec = snapshot.PodSpec(spec)
 	}
 	group := builder.PodGroup(made, func(class string) int32 { return describe.Priority(c.PriorityClasses, class) })
 	group.UID, group.CreationTimestamp = "plan", c.taken
@@ -95,16 +101,6 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 	c.PodGroups = append(c.PodGroups, group)
 	c.Coming[simulate.Key(group)] = c.podsOf(made)
 	c.wanted = group
-}
-
-// addCaveats notes what of a pod the plan ignores.
-func (c *cluster) addCaveats(spec *corev1.PodSpec) {
-	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) {
-		c.note("volumes are ignored: a claim may restrict the job to some nodes")
-	}
-	if len(spec.ResourceClaims) > 0 {
-		c.note("claims of devices (resourceClaims) are ignored")
-	}
 }
 
 // remove removes a job that has the name of the planned one.

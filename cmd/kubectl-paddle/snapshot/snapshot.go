@@ -35,16 +35,10 @@ const (
 	Kind    = "ClusterSnapshot"
 )
 
-// Kinds of objects, as Unread names them.
+// Kinds of objects without which a plan is another one, as Unread names them.
 const (
-	HyperNodes      = "HyperNodes"
 	Queues          = "queues"
-	PodGroups       = "PodGroups"
 	PriorityClasses = "PriorityClasses"
-	Quotas          = "ResourceQuotas"
-	Jobs            = "Volcano Jobs"
-	Namespaces      = "namespaces"
-	Configuration   = "the scheduler's configuration"
 )
 
 // Snapshot is the scheduler's view of a cluster. Its objects have only the fields that the scheduler reads.
@@ -201,9 +195,8 @@ func meta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 		Labels: m.Labels, Annotations: annotations(m.Annotations),
 	}
 	if owner := metav1.GetControllerOf(m); owner != nil {
-		kept.OwnerReferences = []metav1.OwnerReference{
-			{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Controller: owner.Controller},
-		}
+		owner.BlockOwnerDeletion = nil
+		kept.OwnerReferences = []metav1.OwnerReference{*owner}
 	}
 	return kept
 }
@@ -230,8 +223,7 @@ func node(n *corev1.Node) *corev1.Node {
 		Spec:       corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable, Taints: n.Spec.Taints},
 		Status:     corev1.NodeStatus{Capacity: n.Status.Capacity, Allocatable: n.Status.Allocatable},
 	}
-	for i := range n.Status.Conditions {
-		c := &n.Status.Conditions[i]
+	for _, c := range n.Status.Conditions {
 		kept.Status.Conditions = append(kept.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
 	}
 	return kept
@@ -246,8 +238,7 @@ func job(j *vcbatch.Job) *vcbatch.Job {
 		},
 		Status: vcbatch.JobStatus{Version: j.Status.Version, RetryCount: j.Status.RetryCount},
 	}
-	for i := range j.Spec.Tasks {
-		task := &j.Spec.Tasks[i]
+	for _, task := range j.Spec.Tasks {
 		kept.Spec.Tasks = append(kept.Spec.Tasks, vcbatch.TaskSpec{
 			Name: task.Name, Replicas: task.Replicas, MinAvailable: task.MinAvailable, TopologyPolicy: task.TopologyPolicy, PartitionPolicy: task.PartitionPolicy,
 			Template: corev1.PodTemplateSpec{ObjectMeta: meta(&task.Template.ObjectMeta), Spec: PodSpec(&task.Template.Spec)},
@@ -261,8 +252,7 @@ func pod(p *corev1.Pod) *corev1.Pod {
 		ObjectMeta: meta(&p.ObjectMeta), Spec: PodSpec(&p.Spec),
 		Status: corev1.PodStatus{Phase: p.Status.Phase, NominatedNodeName: p.Status.NominatedNodeName},
 	}
-	for i := range p.Status.Conditions {
-		c := &p.Status.Conditions[i]
+	for _, c := range p.Status.Conditions {
 		kept.Status.Conditions = append(kept.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
 	}
 	return kept
@@ -279,8 +269,7 @@ func PodSpec(s *corev1.PodSpec) corev1.PodSpec {
 }
 
 func containers(all []corev1.Container) (kept []corev1.Container) {
-	for i := range all {
-		c := &all[i]
+	for _, c := range all {
 		one := corev1.Container{Resources: *amounts(&c.Resources), RestartPolicy: c.RestartPolicy, Env: marks(c.Env)}
 		for _, port := range c.Ports {
 			if port.HostPort != 0 {

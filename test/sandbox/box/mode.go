@@ -3,6 +3,7 @@
 package box
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,14 @@ type UnsupportedError struct{ Missing []string }
 // Error lists what is missing, one in a line.
 func (e *UnsupportedError) Error() string {
 	return "this machine does not allow a real node:\n  " + strings.Join(e.Missing, "\n  ")
+}
+
+// ExitCode returns the exit code of a program that ends with an error: 3 for an UnsupportedError, else 1.
+func ExitCode(err error) int {
+	if errors.As(err, new(*UnsupportedError)) {
+		return 3
+	}
+	return 1
 }
 
 // needed are the capabilities of a container runtime, and those that it hands on to containers.

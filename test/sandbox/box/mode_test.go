@@ -3,6 +3,8 @@
 package box
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,4 +92,10 @@ func TestProbe(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"no-such-program"}, m.MissingTools)
 	require.Contains(t, m.Sysctls, sysctlMaxUserNamespaces)
+}
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 3, ExitCode(fmt.Errorf("start: %w", &UnsupportedError{Missing: []string{"CAP_SYS_ADMIN"}})))
+	require.Equal(t, 1, ExitCode(errors.New("anything else")))
 }
