@@ -32,7 +32,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		return nil, nil //nolint:nilnil // another controller runs it
 	}
 	job, _ = c.mutatedJobs.newest(key, job, true, c.now())
-	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
+	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, PriorityClassExists: c.priorityClassExists, TakenPorts: c.takenPorts(key)}
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
 	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil, obs.Now); ok {
@@ -130,12 +130,9 @@ func (c *Controller) findQueue(name string) *vcscheduling.Queue {
 	return queue
 }
 
-func (c *Controller) findPriority(class string) (int32, bool) {
-	found, err := c.priorityClasses.Get(class)
-	if err != nil {
-		return 0, false
-	}
-	return found.Value, true
+func (c *Controller) priorityClassExists(name string) bool {
+	_, err := c.priorityClasses.Get(name)
+	return err == nil
 }
 
 // nameConflict describes an object with the name of one that the job needs. The garbage collector deletes what belonged to

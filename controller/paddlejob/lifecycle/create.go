@@ -153,7 +153,7 @@ func unknownPriority(obs *observed.State, job *vcbatch.Job) *builder.Cause {
 		if class == "" {
 			continue
 		}
-		if _, ok := obs.Priority(class); !ok {
+		if !obs.PriorityClassExists(class) {
 			return &builder.Cause{Reason: ReasonPriorityClassNotFound, Message: fmt.Sprintf(
 				"priority class %q does not exist: create it, or name one that does (kubectl get priorityclasses)", class)}
 		}
@@ -282,10 +282,7 @@ func (p *Plan) podGroup(obs *observed.State) {
 	if !obs.Attempt().Active() || obs.Succeeded() {
 		return
 	}
-	want := builder.PodGroup(obs.VolcanoJob, func(class string) int32 {
-		value, _ := obs.Priority(class)
-		return value
-	})
+	want := builder.PodGroup(obs.VolcanoJob)
 	if obs.PodGroup == nil || (obs.PodGroup.DeletionTimestamp == nil && podGroupDiffers(obs.PodGroup, want)) {
 		p.do(ApplyPodGroup{PodGroup: want})
 	}

@@ -349,5 +349,5 @@ func TestUsersKeysReachTheVolcanoJob(t *testing.T) {
 	})
 	job := volcanoJobOf(t, Decide(obs, config))
 	require.Subset(t, job.Annotations, obs.Job.Annotations)
-	require.Subset(t, builder.PodGroup(job, func(string) int32 { return 0 }).Annotations, obs.Job.Annotations)
+	require.Subset(t, builder.PodGroup(job).Annotations, obs.Job.Annotations)
 }

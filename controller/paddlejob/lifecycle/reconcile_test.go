@@ -46,7 +46,7 @@ func submitted(changes ...change) *observed.State {
 			}
 			return &vcscheduling.Queue{Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen}}
 		},
-		Priority: func(class string) (int32, bool) { return 5, class == "high" },
+		PriorityClassExists: func(name string) bool { return name == "high" },
 	}
 	for _, c := range changes {
 		c(obs)
@@ -97,7 +97,7 @@ func created(t *testing.T, phase vcbatch.JobPhase, changes ...change) *observed.
 	obs.VolcanoJob.UID = "vc-uid"
 	obs.VolcanoJob.Status.State.Phase = phase
 	obs.Job.Status.Recreations = 1 // so that its deletion counts as written down
-	obs.PodGroup = builder.PodGroup(obs.VolcanoJob, func(string) int32 { return 0 })
+	obs.PodGroup = builder.PodGroup(obs.VolcanoJob)
 	for _, c := range changes {
 		c(obs)
 	}
@@ -310,7 +310,7 @@ func TestPodGroup(t *testing.T) {
 func limited(edit func(*vcscheduling.PodGroupSpec)) change {
 	return func(obs *observed.State) {
 		obs.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)}
-		obs.PodGroup = builder.PodGroup(obs.VolcanoJob, func(string) int32 { return 0 })
+		obs.PodGroup = builder.PodGroup(obs.VolcanoJob)
 		if edit != nil {
 			edit(&obs.PodGroup.Spec)
 		}

@@ -73,8 +73,8 @@ type State struct {
 	TakenPorts func() []builder.Ports
 	// Queue finds a queue by name, nil if there is none.
 	Queue func(name string) *vcscheduling.Queue
-	// Priority gives a PriorityClass's value, false if there is none.
-	Priority func(class string) (int32, bool)
+	// PriorityClassExists reports whether there is a PriorityClass of a name.
+	PriorityClassExists func(name string) bool
 }
 
 // Operator holds the children that paddle-operator gave a PaddleJob: it owned them directly.
