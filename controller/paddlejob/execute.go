@@ -305,13 +305,13 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 
 // applyPodGroup creates or repairs the PodGroup, whichever of the two controllers was first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
-	if obs.Attempt() != observed.AttemptNew {
+	if obs.Phase() != "" {
 		// A cached Volcano Job may have finished since; a PodGroup made now would hold capacity of the queue.
 		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))
 		}
-		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.AttemptOf(fresh).Active() {
+		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.IsActive(fresh.Status.State.Phase) {
 			return nil
 		}
 	}

@@ -77,7 +77,7 @@ func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State
 	podsMissing := obs.PodsMissing()
 	if !podsMissing && !obs.WorkersMissing() {
 		c.podsMissing.forget(uid)
-		if obs.Attempt() == observed.AttemptTerminated && !observed.Finished(obs.Job) { // its end is not recorded yet
+		if obs.Phase() == vcbatch.Terminated && !observed.Finished(obs.Job) { // its end is not recorded yet
 			obs.PodCreateError = c.podCreateError(ctx, obs.VolcanoJob, lifecycle.EventsAfter)
 		} else {
 			c.listedEvents.forget(uid)

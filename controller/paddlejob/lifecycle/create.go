@@ -265,7 +265,7 @@ func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 // podsStarted reports whether something would be lost if the gang were created again: a placed pod may run as soon as it has the
 // addresses of the others.
 func podsStarted(obs *observed.State) bool {
-	if obs.Attempt() == observed.AttemptRestarting && !observed.RestartsPods(obs.VolcanoJob) {
+	if obs.Phase() == vcbatch.Restarting && !observed.RestartsPods(obs.VolcanoJob) {
 		return false
 	}
 	for _, m := range obs.RolePods() {
@@ -279,7 +279,7 @@ func podsStarted(obs *observed.State) bool {
 // podGroup creates the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over is deleted
 // when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(obs *observed.State) {
-	if !obs.Attempt().Active() || obs.Succeeded() {
+	if !observed.IsActive(obs.Phase()) || obs.Succeeded() {
 		return
 	}
 	want := builder.PodGroup(obs.VolcanoJob)

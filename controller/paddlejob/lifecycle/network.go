@@ -39,18 +39,18 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	if obs.Succeeded() {
 		return // terminating servers are no reason to withdraw anything
 	}
-	attempt := obs.Attempt()
+	phase := obs.Phase()
 	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[v1.ElasticAnnotation] != "") {
-		if attempt.Active() && !specChanged(obs) {
+		if observed.IsActive(phase) && !specChanged(obs) {
 			p.knownEnvironment(obs, cfg)
 			p.Stalled = unreachable(obs)
 		}
 		return
 	}
 	switch {
-	case attempt.Active():
+	case observed.IsActive(phase):
 		p.addressEnvironment(obs, cfg)
-	case attempt == observed.AttemptRestarting || attempt.Stopped():
+	case phase == vcbatch.Restarting || observed.IsAborted(phase):
 		// No later pod may read the addresses of deleted pods.
 		if obs.Environment != nil {
 			p.remove(KindConfigMap, obs.Environment)
@@ -90,7 +90,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		// Volcano. A write to its Job would conflict with Volcano's, which then creates the pods again without counting a restart.
 		switch {
 		case announcedPort(obs) == 0:
-			if obs.Attempt() == observed.AttemptPending {
+			if obs.Phase() == vcbatch.Pending {
 				p.releasePorts(obs)
 			}
 		case portsInUse(obs):
@@ -242,7 +242,7 @@ func PortsOf(job *vcbatch.Job) builder.Ports {
 		owner.Kind != v1.Kind || owner.Name != job.Name {
 		return builder.Ports{}
 	}
-	if observed.AttemptOf(job).Ended() {
+	if observed.IsEnded(job.Status.State.Phase) {
 		return builder.Ports{}
 	}
 	first, err := strconv.Atoi(job.Annotations[v1.FirstPortAnnotation])

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -35,11 +36,11 @@ func backoffDelay(failures int32) time.Duration {
 // every pod has finished or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
 // distinguish a failure from an eviction, and from a user's abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
-	if !obs.Attempt().Stopped() || !obs.StoppedForAPod() {
+	if !observed.IsAborted(obs.Phase()) || !obs.StoppedForAPod() {
 		return
 	}
 	p.retrying()
-	if obs.Attempt() == observed.AttemptStopping || obs.Resumed() || !p.nextStartIsDue(obs) {
+	if obs.Phase() == vcbatch.Aborting || obs.Resumed() || !p.nextStartIsDue(obs) {
 		return
 	}
 	for _, pod := range obs.Pods {
@@ -110,7 +111,7 @@ func permanent(obs *observed.State) *builder.Cause {
 // steps, so that none is counted twice: the pod is given the failure's number, the status counts it, and the pod is deleted,
 // for which Volcano makes another. An eviction is no failure.
 func (p *Plan) restartWorkers(obs *observed.State) {
-	if !observed.RestartsPods(obs.VolcanoJob) || !obs.Attempt().Active() || obs.Succeeded() {
+	if !observed.RestartsPods(obs.VolcanoJob) || !observed.IsActive(obs.Phase()) || obs.Succeeded() {
 		return
 	}
 	var failed []*observed.RolePod
@@ -153,7 +154,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 // and then the status says Restarting before, or a user's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
 func (p *Plan) abort(obs *observed.State) {
-	if !obs.Attempt().Active() || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
+	if !observed.IsActive(obs.Phase()) || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
 		return
 	}
 	if left := evicting(obs); left > 0 {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -62,7 +63,7 @@ func queueOf(obs *observed.State, before string) string {
 
 // outcomeOf is how the job finishes, or has finished: Completed or Failed, "" for one that does not.
 func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
-	attempt := obs.Attempt()
+	phase := obs.Phase()
 	switch {
 	case observed.Finished(obs.Job):
 		return observed.Outcome(&obs.Job.Status)
@@ -74,9 +75,9 @@ func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 		return v1.Completed
 	case obs.Job.DeletionTimestamp != nil, plan.Suspended != nil, obs.PodStatusLag() > 0, plan.Retrying != nil:
 		return ""
-	case attempt == observed.AttemptCompleted, obs.VolcanoJob == nil && len(obs.Operator.Pods) > 0 && obs.Succeeded():
+	case phase == vcbatch.Completed, obs.VolcanoJob == nil && len(obs.Operator.Pods) > 0 && obs.Succeeded():
 		return v1.Completed
-	case attempt.Ended():
+	case observed.IsEnded(phase):
 		return v1.Failed
 	}
 	return ""
@@ -287,7 +288,7 @@ func failureCause(obs *observed.State, attempt int32) (reason, message string) {
 			return observed.ReasonPodFailed, observed.TerminationMessage(m.Pod)
 		}
 	}
-	if obs.VolcanoJob != nil && (obs.EarlierCommand || obs.Attempt().Stopped() && obs.StaleCommand()) {
+	if obs.VolcanoJob != nil && (obs.EarlierCommand || observed.IsAborted(obs.Phase()) && obs.StaleCommand()) {
 		return ReasonUnknownFailure, "Volcano stopped the job by a command about an earlier Volcano Job or attempt"
 	}
 	return ReasonUnknownFailure, "a pod failed or was evicted"
@@ -305,7 +306,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if pod, code, ok := obs.PermanentExit(); ok {
 		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
-	if obs.Attempt() == observed.AttemptTerminated {
+	if obs.Phase() == vcbatch.Terminated {
 		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
 			return c.Reason, "Volcano terminated the job: " + c.Message
 		}

@@ -92,10 +92,10 @@ func (s *State) FailedByVolcano() bool {
 	if Finished(s.Job) {
 		return false
 	}
-	if s.EarlierCommand && !s.Attempt().Stopped() {
+	if s.EarlierCommand && !IsAborted(s.Phase()) {
 		return !s.Succeeded()
 	}
-	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry
+	return s.Phase() == vcbatch.Failed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
@@ -159,16 +159,16 @@ func (s *State) PodStatusLag() time.Duration {
 	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
 		return 0
 	}
-	switch s.Attempt() {
-	case AttemptCompleted:
+	switch s.Phase() {
+	case vcbatch.Completed:
 		if s.Succeeded() {
 			return 0
 		}
-	case AttemptFailed, AttemptTerminated:
+	case vcbatch.Failed, vcbatch.Terminated:
 		if s.FailureSeen() {
 			return 0
 		}
-	case AttemptStopping, AttemptStopped:
+	case vcbatch.Aborting, vcbatch.Aborted:
 		if s.StoppedForAPod() {
 			return 0
 		}

@@ -166,11 +166,11 @@ const (
 
 // Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop permanently.
 func (s *State) Ended() bool {
-	attempt := s.Attempt()
-	if attempt == AttemptRestarting {
+	phase := s.Phase()
+	if phase == vcbatch.Restarting {
 		return s.VolcanoJob.Status.RetryCount >= s.VolcanoJob.Spec.MaxRetry
 	}
-	return (attempt.Ended() || attempt == AttemptCompleting || attempt == AttemptTerminating) && !s.NeedsRecreation()
+	return (IsEnded(phase) || phase == vcbatch.Completing || phase == vcbatch.Terminating) && !s.NeedsRecreation()
 }
 
 // Active is how long the job has been active: since its creation, or since its last resumption if it was suspended, as a
@@ -186,73 +186,39 @@ func (s *State) Active() time.Duration {
 	return s.Now.Sub(since)
 }
 
-// AttemptState is how far Volcano has come with the present attempt to run the gang.
-type AttemptState int
-
-const (
-	// AttemptNone is that of a job without a Volcano Job.
-	AttemptNone AttemptState = iota
-	// AttemptNew is that of a Volcano Job that Volcano has not given a phase yet.
-	AttemptNew
-	// AttemptPending is that of a gang that waits for its pods.
-	AttemptPending
-	// AttemptRunning is that of a gang of which enough pods run.
-	AttemptRunning
-	// AttemptRestarting is that of a gang whose pods are deleted, to be created again.
-	AttemptRestarting
-	// AttemptStopping is that of a gang whose pods are deleted, not to be created again before the Volcano Job is resumed.
-	AttemptStopping
-	// AttemptStopped is that of a gang without pods, which is created again when the Volcano Job is resumed.
-	AttemptStopped
-	// AttemptCompleting is that of a gang that has succeeded, and whose other pods are deleted.
-	AttemptCompleting
-	// AttemptTerminating is that of a gang that a user, or Volcano, has given up, and whose pods are deleted.
-	AttemptTerminating
-	// AttemptCompleted is that of a gang that has succeeded.
-	AttemptCompleted
-	// AttemptTerminated is that of a gang that was given up.
-	AttemptTerminated
-	// AttemptFailed is that of a gang that Volcano has failed.
-	AttemptFailed
-)
-
-// attempts are the states by Volcano's phases, which are read nowhere else.
-var attempts = map[vcbatch.JobPhase]AttemptState{
-	"": AttemptNew, vcbatch.Pending: AttemptPending, vcbatch.Running: AttemptRunning, vcbatch.Restarting: AttemptRestarting,
-	vcbatch.Aborting: AttemptStopping, vcbatch.Aborted: AttemptStopped, vcbatch.Completing: AttemptCompleting,
-	vcbatch.Terminating: AttemptTerminating, vcbatch.Completed: AttemptCompleted, vcbatch.Terminated: AttemptTerminated, vcbatch.Failed: AttemptFailed,
-}
-
-// AttemptOf returns the state of a Volcano Job, which may be nil.
-func AttemptOf(job *vcbatch.Job) AttemptState {
-	if job == nil {
-		return AttemptNone
+// Phase returns Volcano's phase of the present attempt to run the gang; "" also for a job without a Volcano Job.
+func (s *State) Phase() vcbatch.JobPhase {
+	if s.VolcanoJob == nil {
+		return ""
 	}
-	return attempts[job.Status.State.Phase]
+	return s.VolcanoJob.Status.State.Phase
 }
 
-// Attempt returns the state of the present attempt.
-func (s *State) Attempt() AttemptState { return AttemptOf(s.VolcanoJob) }
-
-// Active reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
+// IsActive reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
 // that is created meanwhile would hold unused capacity of the queue.
-func (a AttemptState) Active() bool { return a >= AttemptNew && a <= AttemptRunning }
+func IsActive(phase vcbatch.JobPhase) bool {
+	return phase == "" || phase == vcbatch.Pending || phase == vcbatch.Running
+}
 
-// Stopped reports whether the gang runs again only when the Volcano Job is resumed.
-func (a AttemptState) Stopped() bool { return a == AttemptStopping || a == AttemptStopped }
+// IsAborted reports whether the gang runs again only when the Volcano Job is resumed.
+func IsAborted(phase vcbatch.JobPhase) bool {
+	return phase == vcbatch.Aborting || phase == vcbatch.Aborted
+}
 
-// Command returns the action of the command that brings a gang into the state, "" if none does.
-func (a AttemptState) Command() vcbus.Action {
-	switch a {
-	case AttemptStopping, AttemptStopped:
+// IsEnded reports whether the gang does not run again.
+func IsEnded(phase vcbatch.JobPhase) bool {
+	return phase == vcbatch.Completed || phase == vcbatch.Terminated || phase == vcbatch.Failed
+}
+
+// CommandOf returns the action of the command that brings a Volcano Job into a phase, "" if none does.
+func CommandOf(phase vcbatch.JobPhase) vcbus.Action {
+	switch phase {
+	case vcbatch.Aborting, vcbatch.Aborted:
 		return vcbus.AbortJobAction
-	case AttemptCompleting, AttemptCompleted:
+	case vcbatch.Completing, vcbatch.Completed:
 		return vcbus.CompleteJobAction
-	case AttemptTerminating, AttemptTerminated:
+	case vcbatch.Terminating, vcbatch.Terminated:
 		return vcbus.TerminateJobAction
 	}
 	return ""
 }
-
-// Ended reports whether the gang does not run again.
-func (a AttemptState) Ended() bool { return a >= AttemptCompleted }
