@@ -256,9 +256,6 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 // replaceVolcanoJob deletes a Volcano Job whose pods have not started.
 func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 	p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: why}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
-	}
 	p.recreate(obs)
 }
 

@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,11 +36,10 @@ func (p *Plan) suspend(obs *observed.State) {
 	if !obs.Operator.Empty() {
 		p.deleteLegacyResources(obs)
 	}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
-	}
 	if obs.VolcanoJob != nil {
 		p.recreate(obs)
+	} else {
+		remove(p, KindConfigMap, obs.Environment)
 	}
 }
 
@@ -105,27 +105,14 @@ func (p *Plan) cleanUp(obs *observed.State) {
 	if p.stop(obs) {
 		return
 	}
-	if obs.PodGroup != nil {
-		p.remove(KindPodGroup, obs.PodGroup)
-	}
-	if obs.Operator.PodGroup != nil {
-		p.remove(KindPodGroup, obs.Operator.PodGroup)
-	}
-	all := cleansPods(obs.Job.Spec.CleanPodPolicy, observed.Outcome(&obs.Job.Status))
-	for _, pod := range obs.Pods {
-		if all {
-			p.remove(KindPod, pod)
-		}
-	}
+	remove(p, KindPodGroup, obs.PodGroup, obs.Operator.PodGroup)
 	// Volcano stops the servers of its own Jobs; those that paddle-operator made would run forever.
-	for _, pod := range obs.Operator.Pods {
-		if state := observed.NewRolePod(pod).State; all || (state != observed.Succeeded && state != observed.Failed) {
-			p.remove(KindPod, pod)
-		}
+	if cleansPods(obs.Job.Spec.CleanPodPolicy, observed.Outcome(&obs.Job.Status)) {
+		remove(p, KindPod, slices.Concat(obs.Pods, obs.Operator.Pods)...)
+	} else {
+		remove(p, KindPod, unfinishedPods(obs.Operator.Pods)...)
 	}
-	for _, service := range obs.Operator.Services {
-		p.remove(KindService, service)
-	}
+	remove(p, KindService, obs.Operator.Services...)
 	if obs.VolcanoJob != nil && specChanged(obs) {
 		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied,
 			Message: "the job has finished, and a changed spec does not start it again: create a new PaddleJob"}
@@ -155,18 +142,10 @@ func (p *Plan) replaceLegacyPods(obs *observed.State) {
 
 // deleteLegacyResources deletes all that paddle-operator made for the job.
 func (p *Plan) deleteLegacyResources(obs *observed.State) {
-	for _, pod := range obs.Operator.Pods {
-		p.remove(KindPod, pod)
-	}
-	for _, service := range obs.Operator.Services {
-		p.remove(KindService, service)
-	}
-	if obs.Operator.Environment != nil {
-		p.remove(KindConfigMap, obs.Operator.Environment)
-	}
-	if obs.Operator.PodGroup != nil {
-		p.remove(KindPodGroup, obs.Operator.PodGroup)
-	}
+	remove(p, KindPod, obs.Operator.Pods...)
+	remove(p, KindService, obs.Operator.Services...)
+	remove(p, KindConfigMap, obs.Operator.Environment)
+	remove(p, KindPodGroup, obs.Operator.PodGroup)
 	// Services and ConfigMaps of paddle-operator's are not watched.
 	p.requeueAfter(pollInterval)
 }

@@ -52,9 +52,7 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 		p.addressEnvironment(obs, cfg)
 	case phase == vcbatch.Restarting || observed.IsAborted(phase):
 		// No later pod may read the addresses of deleted pods.
-		if obs.Environment != nil {
-			p.remove(KindConfigMap, obs.Environment)
-		}
+		remove(p, KindConfigMap, obs.Environment)
 		p.releasePorts(obs)
 	}
 }
@@ -78,7 +76,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		p.LauncherUnusable = launcherUnusable(job, addresses)
 	}
 	if obs.Environment != nil && obs.Environment.Annotations[v1.GangAnnotation] != gang {
-		p.remove(KindConfigMap, obs.Environment)
+		remove(p, KindConfigMap, obs.Environment)
 		return
 	}
 	if specChanged(obs) {
@@ -310,7 +308,7 @@ func (p *Plan) releasePorts(obs *observed.State) {
 
 // portsInUse reports whether a pod that has not finished has received its ports, and may listen there.
 func portsInUse(obs *observed.State) bool {
-	return slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
+	return slices.ContainsFunc(unfinishedPods(obs.Pods), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
 }
 
 // hasPorts reports whether each pod of the Volcano Job has distinct ports.

@@ -30,7 +30,7 @@ func Decide(obs *observed.State, cfg builder.Config) Plan {
 	case obs.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
 	case expired(obs):
-		plan.remove(KindPaddleJob, obs.Job)
+		remove(&plan, KindPaddleJob, obs.Job)
 	case observed.Finished(obs.Job):
 		plan.cleanUp(obs)
 		plan.noteFinalStatus(obs)
@@ -229,12 +229,13 @@ func (p *Plan) requeueAfter(wait time.Duration) {
 	}
 }
 
-// recreate deletes the Volcano Job once the status counts that, so that the count is not lost with a controller that ends in
-// between.
+// recreate deletes the Volcano Job and its environment: the Job once the status counts that, so that the count is not lost with a controller
+// that ends in between.
 func (p *Plan) recreate(obs *observed.State) {
 	p.Recreate = true
+	remove(p, KindConfigMap, obs.Environment)
 	if counted(obs) {
-		p.remove(KindVolcanoJob, obs.VolcanoJob)
+		remove(p, KindVolcanoJob, obs.VolcanoJob)
 	}
 }
 
@@ -243,10 +244,16 @@ func counted(obs *observed.State) bool {
 	return obs.Job.Status.Recreations > observed.Recreations(obs.VolcanoJob)
 }
 
-// remove deletes an object unless it is being deleted.
-func (p *Plan) remove(kind Kind, object metav1.Object) {
-	if object.GetDeletionTimestamp() == nil {
-		p.do(Delete{Kind: kind, Object: object})
+// remove deletes objects, but for those that are nil or are being deleted.
+func remove[T interface {
+	comparable
+	metav1.Object
+}](p *Plan, kind Kind, objects ...T) {
+	var none T
+	for _, object := range objects {
+		if object != none && object.GetDeletionTimestamp() == nil {
+			p.do(Delete{Kind: kind, Object: object})
+		}
 	}
 }
 

@@ -43,9 +43,7 @@ func (p *Plan) retry(obs *observed.State) {
 	if obs.Phase() == vcbatch.Aborting || obs.Resumed() || !p.nextStartIsDue(obs) {
 		return
 	}
-	for _, pod := range obs.Pods {
-		p.remove(KindPod, pod)
-	}
+	remove(p, KindPod, obs.Pods...)
 	if len(obs.Pods) == 0 {
 		p.command(obs, vcbus.ResumeJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "Retrying", "a pod of the gang failed or was evicted, and it starts again")
 	}
@@ -124,7 +122,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 		_, disrupted := observed.Disruption(m.Pod)
 		switch {
 		case disrupted || obs.FailureIgnored(m) || numbered && number <= obs.Job.Status.Failures:
-			p.remove(KindPod, m.Pod)
+			remove(p, KindPod, m.Pod)
 		case numbered:
 			next = max(next, number)
 		default:
@@ -211,9 +209,6 @@ func (p *Plan) recreateFailedJob(obs *observed.State) {
 	p.retrying()
 	if !p.nextStartIsDue(obs) {
 		return
-	}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
 	}
 	p.recreate(obs)
 }

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,7 +56,7 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 	default:
 		return
 	}
-	if since.IsZero() || len(unfinishedPods(obs)) > 0 {
+	if since.IsZero() || len(unfinishedPods(obs.Pods)) > 0 {
 		return // Volcano waits for the pods too
 	}
 	if left := volcano.StuckGracePeriod - obs.Now.Sub(since.Time); left > 0 {
@@ -65,14 +66,11 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 	p.command(obs, vcbus.SyncJobAction, "", "Stuck", "no pod runs any more, and it is on its way still")
 }
 
-// unfinishedPods are the Volcano Job's pods that have not ended.
-func unfinishedPods(obs *observed.State) (pods []*corev1.Pod) {
-	for _, pod := range obs.Pods {
-		if state := observed.NewRolePod(pod).State; state != observed.Succeeded && state != observed.Failed {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+// unfinishedPods are those of the pods that have not ended.
+func unfinishedPods(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
+		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	})
 }
 
 // lost reports whether Volcano does not know the Volcano Job.
@@ -127,9 +125,7 @@ func (p *Plan) stop(obs *observed.State) bool {
 		return false
 	}
 	if obs.UnacknowledgedFor >= volcano.LostGracePeriod {
-		for _, pod := range unfinishedPods(obs) {
-			p.remove(KindPod, pod)
-		}
+		remove(p, KindPod, unfinishedPods(obs.Pods)...)
 		return false
 	}
 	switch phase := obs.Phase(); {
