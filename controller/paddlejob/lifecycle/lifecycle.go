@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -43,18 +44,16 @@ func (p *Plan) suspend(obs *observed.State) {
 	}
 }
 
-// deadline returns how much longer the job may take, false if it has no deadline or is about to end by itself.
-func deadline(obs *observed.State) (left time.Duration, ok bool) {
+// never is how much longer something may take that has no limit.
+const never time.Duration = math.MaxInt64
+
+// untilDeadline returns how much longer the job may take, never if it has no deadline or is about to end by itself.
+func untilDeadline(obs *observed.State) time.Duration {
 	run := obs.Job.Spec.RunPolicy
 	if run == nil || run.ActiveDeadlineSeconds == nil || endsByItself(obs) {
-		return 0, false
+		return never
 	}
-	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(), true
-}
-
-func deadlineExceeded(obs *observed.State) bool {
-	left, ok := deadline(obs)
-	return ok && left <= 0
+	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active()
 }
 
 func deadlineCause(obs *observed.State) *builder.Cause {
@@ -67,18 +66,13 @@ func endsByItself(obs *observed.State) bool {
 	return obs.Succeeded() || obs.Ended()
 }
 
-// timeToLive returns how much longer a finished PaddleJob is kept, false if it has not finished or is kept forever.
-func timeToLive(obs *observed.State) (left time.Duration, ok bool) {
+// timeToLive returns how much longer a PaddleJob is kept, never if it has not finished or has no limit.
+func timeToLive(obs *observed.State) time.Duration {
 	run, end := obs.Job.Spec.RunPolicy, obs.Job.Status.CompletionTime
 	if !observed.Finished(obs.Job) || run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
-		return 0, false
+		return never
 	}
-	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now), true
-}
-
-func expired(obs *observed.State) bool {
-	left, ok := timeToLive(obs)
-	return ok && left <= 0
+	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now)
 }
 
 // noteFinalStatus records the end of a job where backups keep it: they leave the status out. A PaddleJob that another object

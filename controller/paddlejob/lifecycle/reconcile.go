@@ -29,28 +29,24 @@ func Decide(obs *observed.State, cfg builder.Config) Plan {
 	switch {
 	case obs.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
-	case expired(obs):
+	case timeToLive(obs) <= 0:
 		remove(&plan, KindPaddleJob, obs.Job)
 	case observed.Finished(obs.Job):
 		plan.cleanUp(obs)
 		plan.noteFinalStatus(obs)
-		if left, ok := timeToLive(obs); ok {
-			plan.requeueAfter(left)
-		}
+		plan.requeueAfter(timeToLive(obs))
 	case restoredPhase(obs) != "":
 		plan.RestoredPhase = restoredPhase(obs)
 	case suspended(obs):
 		plan.suspend(obs)
 	case obs.PodStatusLag() > 0:
 		plan.requeueAfter(obs.PodStatusLag())
-	case deadlineExceeded(obs):
+	case untilDeadline(obs) <= 0:
 		plan.Failed = deadlineCause(obs)
 	case obs.FailedByVolcano() && obs.LastFailure():
 		plan.Failed = lastFailure(obs)
 	default:
-		if left, ok := deadline(obs); ok {
-			plan.requeueAfter(left)
-		}
+		plan.requeueAfter(untilDeadline(obs))
 		plan.run(obs, cfg)
 	}
 	return plan
@@ -222,9 +218,9 @@ type Delete struct {
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
-// requeueAfter requests a sync after a time; the earliest one counts.
+// requeueAfter requests a sync after a time, unless that is never; the earliest one counts.
 func (p *Plan) requeueAfter(wait time.Duration) {
-	if p.RequeueAfter == 0 || wait < p.RequeueAfter {
+	if wait != never && (p.RequeueAfter == 0 || wait < p.RequeueAfter) {
 		p.RequeueAfter = max(wait, time.Nanosecond)
 	}
 }
