@@ -22,9 +22,9 @@ const (
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
-func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
+func addEnvironment(warnings *Causes, spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) {
 	if len(spec.Containers) == 0 {
-		return nil
+		return
 	}
 	first := &spec.Containers[0]
 	byUser := map[string]corev1.EnvVar{}
@@ -32,7 +32,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 		byUser[variable.Name] = variable
 	}
 	added := variables(job, r, cfg, byUser)
-	warnings := overridden(job, r, added, byUser, cfg)
+	overridden(warnings, job, r, added, byUser, cfg)
 	added = slices.DeleteFunc(added, func(variable corev1.EnvVar) bool {
 		_, set := byUser[variable.Name]
 		return set
@@ -43,7 +43,6 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 	first.EnvFrom = append([]corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
 	}}}, first.EnvFrom...)
-	return warnings
 }
 
 // variables are those that differ from pod to pod, in an order in which each refers only to earlier ones.
@@ -102,7 +101,7 @@ func fromField(name, path string) corev1.EnvVar {
 }
 
 // overridden warns of the controller's variables, the ConfigMap's included, that the template sets to other values.
-func overridden(job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[string]corev1.EnvVar, cfg Config) Causes {
+func overridden(warnings *Causes, job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[string]corev1.EnvVar, cfg Config) {
 	var names []string
 	for _, variable := range added {
 		if own, set := byUser[variable.Name]; set && !same(own, variable) {
@@ -115,13 +114,11 @@ func overridden(job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[str
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return
 	}
-	var warnings Causes
 	warnings.Add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
 		"controller's: they must agree with what the other pods are given in ConfigMap %s, so leave them out unless that is meant",
 		r.field(), strings.Join(names, ", "), job.Name)
-	return warnings
 }
 
 // same compares two variables as Kubernetes would read them.

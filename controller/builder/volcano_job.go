@@ -30,16 +30,15 @@ const maxRetry int32 = 3
 // Job renders the Volcano Job of a valid PaddleJob, and returns what the user should know
 // about it. Everything that Volcano's webhooks would default is written out, so that the Job means the same without them.
 func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
-	warnings := jobWarnings(job, overrides, cfg)
+	var warnings Causes
+	jobWarnings(&warnings, job, overrides, cfg)
 	least := members(job, overrides)
 	queueName := Queue(job, overrides)
 	priority := priorityClass(job, overrides)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range Roles(job) {
-		template, causes := podTemplate(job, r, priority, least, cfg)
-		warnings = append(warnings, causes...)
-		tasks = append(tasks, task(job, r, least[r.Name], template))
+		tasks = append(tasks, task(job, r, least[r.Name], podTemplate(&warnings, job, r, priority, least, cfg)))
 		sum += int64(least[r.Name])
 	}
 	return &vcbatch.Job{

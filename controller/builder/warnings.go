@@ -31,9 +31,8 @@ func (n *Causes) Add(reason, format string, args ...any) {
 	*n = append(*n, Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// jobWarnings returns what of the spec, templates aside, has another effect than the user may expect.
-func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
-	var warnings Causes
+// jobWarnings adds what of the spec, templates aside, has another effect than the user may expect.
+func jobWarnings(warnings *Causes, job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) {
 	switch job.Spec.CleanPodPolicy {
 	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
 	default:
@@ -50,18 +49,16 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Cau
 			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle admits the job; without that "+
 			"plugin it has no effect", v1.MinResourcesAnnotation)
 	}
-	warnings = append(warnings, gangWarnings(job, overrides, cfg)...)
-	warnings = append(warnings, elasticWarnings(job)...)
-	return warnings
+	gangWarnings(warnings, job, overrides, cfg)
+	elasticWarnings(warnings, job)
 }
 
-// gangWarnings returns where the gang is not what minAvailable suggests.
-func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
+// gangWarnings adds where the gang is not what minAvailable suggests.
+func gangWarnings(warnings *Causes, job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) {
 	value, set, field := minimum(job, overrides)
 	if !set {
-		return nil
+		return
 	}
-	var warnings Causes
 	var sum int64
 	for _, n := range members(job, overrides) {
 		sum += int64(n)
@@ -79,5 +76,4 @@ func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Ca
 		warnings.Add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
 			"spec.intranet: Service does not wait for that", field, sum, all)
 	}
-	return warnings
 }
