@@ -97,20 +97,27 @@ func (c *Controller) patchJob(ctx context.Context, obs *observed.State, changes 
 	return nil
 }
 
-// patchVolcanoJob patches the Volcano Job and returns it as it is then. The observed state has it only if admission has changed nothing
-// that was written, which the caller finds out.
-func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, changes map[string]any, doing string) (*vcbatch.Job, error) {
+// patchVolcanoJob patches the Volcano Job. The observed state has it only if admission has changed nothing that was written: changed
+// names the first field that is not as it was.
+func (c *Controller) patchVolcanoJob(ctx context.Context, obs *observed.State, changes map[string]any, doing string,
+	changed func(have *vcbatch.Job) (field string),
+) error {
 	patch, err := json.Marshal(changes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
+	job := obs.VolcanoJob
 	patched, err := c.clients.Volcano.BatchV1alpha1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, patch,
 		metav1.PatchOptions{FieldManager: FieldManager})
 	if err != nil {
-		return nil, writeError(err, doing)
+		return writeError(err, doing)
 	}
 	c.mutatedVolcanoJobs.put(keyOf(patched), mutation[*vcbatch.Job]{patched, job.ResourceVersion, c.now()})
-	return patched, nil
+	if err := changedByAdmission("Volcano Job", patched.Name, changed(patched)); err != nil {
+		return err
+	}
+	obs.VolcanoJob = patched
+	return nil
 }
 
 // writeError is the error of a write: stale if the object has changed or no longer exists, a rejection if the API server refuses it.
@@ -221,22 +228,14 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 
 // restoreLabel restores the label of the job's Volcano Job that another program removed. The cache has too little of a Job without it, and
 // its pods would not be recognized.
-func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
-	err = c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(found), metav1.GetControllerOf(found).UID), func() error {
-		restored, err = c.patchLabel(ctx, found)
-		return err
+func (c *Controller) restoreLabel(ctx context.Context, obs *observed.State) error {
+	label := map[string]string{v1.JobNameLabel: obs.VolcanoJob.Name}
+	patch := map[string]any{"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "labels": label}}
+	return c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(obs.Job), obs.Job.UID), func() error {
+		return c.patchVolcanoJob(ctx, obs, patch, "restoring the Volcano Job's label", func(have *vcbatch.Job) string {
+			return changedEntry("metadata.labels", label, have.Labels)
+		})
 	})
-	return restored, err
-}
-
-func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
-	label := map[string]string{v1.JobNameLabel: found.Name}
-	patch := map[string]any{"metadata": map[string]any{"uid": found.UID, "labels": label}}
-	restored, err := c.patchVolcanoJob(ctx, found, patch, "restoring the Volcano Job's label")
-	if err != nil {
-		return nil, err
-	}
-	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", label, restored.Labels))
 }
 
 // issueCommand creates a Command for Volcano, unless it has not read the last one yet.
@@ -273,32 +272,29 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 		"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "resourceVersion": obs.VolcanoJob.ResourceVersion},
 		"spec":     map[string]any{"minAvailable": a.Job.Spec.MinAvailable, "tasks": a.Job.Spec.Tasks},
 	}
-	scaled, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "scaling the Volcano Job")
-	if err != nil {
+	if err := c.patchVolcanoJob(ctx, obs, patch, "scaling the Volcano Job", func(have *vcbatch.Job) string {
+		if lifecycle.SameSize(a.Job, have) {
+			return ""
+		}
+		return "spec.tasks[*].replicas or minAvailable"
+	}); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
-	if !lifecycle.SameSize(a.Job, scaled) {
-		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
-	}
+	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", obs.VolcanoJob.Spec.MinAvailable)
 	if a.WorkerCap != nil {
-		c.workerCaps.put(string(scaled.UID), limitedCap{WorkerCap: *a.WorkerCap, until: obs.Now.Add(a.WorkerCap.Left)})
+		c.workerCaps.put(string(obs.VolcanoJob.UID), limitedCap{WorkerCap: *a.WorkerCap, until: obs.Now.Add(a.WorkerCap.Left)})
 	}
-	obs.VolcanoJob = scaled
 	return nil
 }
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and emits an event once.
 func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
 	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
-	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup")
-	if err != nil {
+	if err := c.patchVolcanoJob(ctx, obs, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup", func(have *vcbatch.Job) string {
+		return changedEntry("metadata.annotations", note, have.Annotations)
+	}); err != nil {
 		return err
 	}
-	if err := changedByAdmission("Volcano Job", noted.Name, changedEntry("metadata.annotations", note, noted.Annotations)); err != nil {
-		return err
-	}
-	obs.VolcanoJob = noted
 	c.recordEvent(obs.Job, a.Event)
 	return nil
 }

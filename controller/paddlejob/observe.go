@@ -36,15 +36,12 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
 	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil, obs.Now); ok {
-		switch {
-		case !metav1.IsControlledBy(found, job):
+		if !metav1.IsControlledBy(found, job) {
 			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
-		case found.Labels[v1.JobNameLabel] == "":
-			if obs.VolcanoJob, err = c.restoreLabel(ctx, found); err != nil {
+		} else if obs.VolcanoJob = found; found.Labels[v1.JobNameLabel] == "" {
+			if err := c.restoreLabel(ctx, obs); err != nil {
 				return nil, err
 			}
-		default:
-			obs.VolcanoJob = found
 		}
 	}
 	if err := c.observePods(obs, key); err != nil {
@@ -167,19 +164,8 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 		return fmt.Errorf("the PaddleJob was replaced: %w", errStale)
 	}
 	obs.Job = fresh
-	if err := c.readNamespaceQueue(ctx, obs); err != nil {
-		return err
-	}
-	if err := c.readTrainingConfig(ctx, obs); err != nil {
-		return err
-	}
-	if obs.Environment == nil {
-		if err := c.readConfigMap(ctx, obs); err != nil {
-			return err
-		}
-	}
-	if builder.Intranet(obs.Job, c.options.Render) == v1.Service {
-		if err := c.readNameService(ctx, obs); err != nil {
+	for _, read := range []func(context.Context, *observed.State) error{c.readNamespaceQueue, c.readTrainingConfig, c.readConfigMap, c.readNameService} {
+		if err := read(ctx, obs); err != nil {
 			return err
 		}
 	}
@@ -239,6 +225,9 @@ func (c *Controller) readTrainingConfig(ctx context.Context, obs *observed.State
 }
 
 func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) error {
+	if obs.Environment != nil {
+		return nil
+	}
 	cm, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -257,6 +246,9 @@ func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) err
 // readNameService looks for a Service with the name of the one that gives the pods their names; Volcano would adopt it
 // without an error, and no name would resolve.
 func (c *Controller) readNameService(ctx context.Context, obs *observed.State) error {
+	if builder.Intranet(obs.Job, c.options.Render) != v1.Service {
+		return nil
+	}
 	service, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -280,12 +272,10 @@ func noteFailure(failures *memory[observed.Failure], pod *corev1.Pod, deleted bo
 	failure := observed.Failure{ByVolcano: pod.Annotations[v1.OutOfSyncAnnotation] != ""}
 	since, disrupted := observed.Disruption(pod)
 	lost := disrupted && since.IsZero()
-	switch {
-	case disrupted && !failure.ByVolcano:
-		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
-	case pod.Status.Phase == corev1.PodFailed:
+	switch phase := pod.Status.Phase; {
+	case phase == corev1.PodFailed && (failure.ByVolcano || !disrupted):
 		failure.Reason, failure.Message = observed.ReasonPodFailed, observed.TerminationMessage(pod)
-	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.ByVolcano:
+	case !failure.ByVolcano && (disrupted || deleted && phase != corev1.PodSucceeded):
 		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
 	default:
 		return
