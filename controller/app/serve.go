@@ -108,11 +108,11 @@ func serveMetrics(ctx context.Context, o *Options) error {
 
 // selfSigned returns a certificate that encrypts connections, and that no client can verify.
 func selfSigned() (tls.Certificate, error) {
+	var pair tls.Certificate
 	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
+	if err == nil {
+		pair, err = tls.X509KeyPair(certificate, key)
 	}
-	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}

@@ -73,7 +73,11 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, byUser map[string]corev1.E
 	}
 	all = append(all, fromField("PADDLE_CURRENT_IP", ip))
 	if HostPorts(job, cfg) {
-		all = append(all, hostVariables()...)
+		all = append(all,
+			fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),
+			// The launcher looks for free ports in it (distributed/launch/context/node.py).
+			fromField("PORT_RANGE", "metadata.annotations['"+v1.PortRangeAnnotation+"']"),
+		)
 	}
 	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
 	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others their own in
@@ -177,21 +181,15 @@ func heterVariables(job *v1.PaddleJob, r Role) []corev1.EnvVar {
 		fromKey("PADDLE_HETER_TRAINER_IP_PORT_LIST", job, allHeter), // 2.0 and 2.1
 		fromKey("PADDLE_HETER_ENDPOINTS", job, allHeter),            // paddle-operator's; start scripts may read it
 	}
+	stage, neighbor := workerStage, fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter)
 	switch r.Name {
-	case RoleWorker:
-		all = append(all,
-			corev1.EnvVar{Name: "STAGE_ID", Value: workerStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
-			fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter),
-		)
+	case RolePS:
+		return all
 	case RoleHeter:
-		all = append(all,
-			corev1.EnvVar{Name: "STAGE_ID", Value: heterStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
-			fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers),
-		)
+		stage, neighbor = heterStage, fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers)
 	}
-	return all
+	return append(all, corev1.EnvVar{Name: "STAGE_ID", Value: stage},
+		corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)}, neighbor)
 }
 
 // device is what a pod trains on, in Paddle's words, by the resources of its first container.

@@ -146,15 +146,6 @@ func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]st
 	}
 }
 
-// hostVariables are those with a pod's ports.
-func hostVariables() []corev1.EnvVar {
-	return []corev1.EnvVar{
-		fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),
-		// The launcher looks for free ports in it (distributed/launch/context/node.py).
-		fromField("PORT_RANGE", "metadata.annotations['"+v1.PortRangeAnnotation+"']"),
-	}
-}
-
 // PaddleIP is the address by which Paddle can reach a pod: its IPv4 address where it has one, else what it has.
 //
 // Paddle splits every endpoint at its colons, and its launcher, its stores and its servers open IPv4 sockets only

@@ -88,10 +88,8 @@ func jobAnnotations(job *v1.PaddleJob) map[string]string {
 			all[key] = value
 		}
 	}
-	all = merged(merged(all, placementAnnotations(job)), map[string]string{
-		v1.ModeAnnotation:     string(Mode(job)),
-		v1.SpecHashAnnotation: SpecHash(job),
-	})
+	maps.Copy(all, placementAnnotations(job))
+	all[v1.ModeAnnotation], all[v1.SpecHashAnnotation] = string(Mode(job)), SpecHash(job)
 	delete(all, corev1.LastAppliedConfigAnnotation)
 	return all
 }

@@ -200,7 +200,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 	obs.VolcanoJob = created
 	c.mutatedVolcanoJobs.put(keyOf(created), mutation[*vcbatch.Job]{created, "", c.now()})
 	for _, event := range a.Events {
-		c.recordEvent(obs.Job, event)
+		c.recorder.Event(obs.Job, event.Type, event.Reason, event.Message)
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 	}); err != nil {
 		return err
 	}
-	c.recordEvent(obs.Job, a.Event)
+	c.recorder.Event(obs.Job, a.Event.Type, a.Event.Reason, a.Event.Message)
 	return nil
 }
 

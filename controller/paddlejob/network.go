@@ -150,7 +150,7 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 	}
 	obs.Environment = written
 	if a.Event != nil {
-		c.recordEvent(obs.Job, *a.Event)
+		c.recorder.Event(obs.Job, a.Event.Type, a.Event.Reason, a.Event.Message)
 	}
 	return nil
 }

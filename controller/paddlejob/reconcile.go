@@ -108,7 +108,7 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 	}
 	recordStatus(obs.Job, before, after)
 	for _, event := range lifecycle.Events(before, after, plan.Warnings) {
-		c.recordEvent(obs.Job, event)
+		c.recorder.Event(obs.Job, event.Type, event.Reason, event.Message)
 	}
 	return 0, nil
 }
@@ -121,10 +121,6 @@ func (c *Controller) writeLater(key string, before, after *v1.PaddleJobStatus) t
 	}
 	waited, _ := c.statusPendingSince.since(key, c.now())
 	return max(delay-waited, 0)
-}
-
-func (c *Controller) recordEvent(job *v1.PaddleJob, event lifecycle.Event) {
-	c.recorder.Event(job, event.Type, event.Reason, event.Message)
 }
 
 // ignoreNotFound ignores that an object no longer exists, which the watch reports too.

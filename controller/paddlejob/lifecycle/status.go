@@ -208,24 +208,14 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 	}
 	count.Replicas = count.Pending + count.Starting + count.Running + count.Unknown
 	count.Ready = fmt.Sprintf("%d/%d", count.Running, total)
-	if ended {
-		remember(count, before, total, !observed.Finished(obs.Job))
+	if ended && before != nil { // the counts stay when the pods are deleted
+		count.Succeeded = max(count.Succeeded, before.Succeeded)
+		count.Failed = max(count.Failed, before.Failed)
+		if observed.Finished(obs.Job) && len(before.Refs) > len(count.Refs) {
+			count.Refs = before.Refs
+		}
 	}
 	return count
-}
-
-// remember keeps the counts of an ended job's role, also when its pods are deleted.
-func remember(count, before *v1.ResourceStatus, total int32, first bool) {
-	count.Replicas, count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0, 0
-	count.Ready = fmt.Sprintf("0/%d", total)
-	if before == nil {
-		return
-	}
-	count.Succeeded = max(count.Succeeded, before.Succeeded)
-	count.Failed = max(count.Failed, before.Failed)
-	if !first && len(before.Refs) > len(count.Refs) {
-		count.Refs = before.Refs
-	}
 }
 
 func add(count *v1.ResourceStatus, m *observed.RolePod) {
