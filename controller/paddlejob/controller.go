@@ -116,15 +116,12 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	return c, nil
 }
 
-// Watch starts the informers and waits until the caches are filled. It is called once, also by a controller that does
-// not lead, so that the caches of the next leader are filled.
-func (c *Controller) Watch(ctx context.Context) error {
+// Watch starts the informers and waits until the caches are filled or the context is done. It is called once, also by a controller that
+// does not lead, so that the caches of the next leader are filled.
+func (c *Controller) Watch(ctx context.Context) {
 	klog.FromContext(ctx).Info("Listing PaddleJobs, Volcano Jobs, PodGroups, queues, pods and ConfigMaps")
-	if err := c.sources.start(ctx); err != nil {
-		return err
-	}
-	c.synced.Store(true)
-	return nil
+	c.sources.start(ctx)
+	c.synced.Store(ctx.Err() == nil)
 }
 
 // Synced reports whether the caches are filled.

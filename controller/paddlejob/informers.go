@@ -4,7 +4,6 @@ package paddlejob
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"reflect"
 	"strings"
@@ -71,19 +70,14 @@ func (s *sources) all() []factory {
 	return []factory{s.paddle, s.volcano, s.cluster, s.pods, s.configMaps}
 }
 
-// start runs the informers and waits until each has listed once.
-func (s *sources) start(ctx context.Context) error {
+// start runs the informers and waits until each has listed once, or the context is done.
+func (s *sources) start(ctx context.Context) {
 	for _, f := range s.all() {
 		f.Start(ctx.Done())
 	}
 	for _, f := range s.all() {
-		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				return fmt.Errorf("listing %s: stopped before the API server answered", kind)
-			}
-		}
+		f.WaitForCacheSync(ctx.Done())
 	}
-	return nil
 }
 
 func (s *sources) shutdown() {
