@@ -86,7 +86,7 @@ type Controller struct {
 	// it is kept at, and what events say about its pods and, by its uid with mounts, about their volumes.
 	failures     memory[observed.Failure]
 	podsMissing  firstSeen
-	workerCaps   memory[limitedCap]
+	workerCaps   memory[observed.WorkerCap]
 	listedEvents memory[listedEvent]
 	// eventLists limits how often events are listed.
 	eventLists flowcontrol.PassiveRateLimiter

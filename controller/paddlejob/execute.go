@@ -282,7 +282,7 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 	}
 	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", obs.VolcanoJob.Spec.MinAvailable)
 	if a.WorkerCap != nil {
-		c.workerCaps.put(string(obs.VolcanoJob.UID), limitedCap{WorkerCap: *a.WorkerCap, until: obs.Now.Add(a.WorkerCap.Left)})
+		c.workerCaps.put(string(obs.VolcanoJob.UID), *a.WorkerCap)
 	}
 	return nil
 }

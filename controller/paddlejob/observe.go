@@ -47,9 +47,6 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 	if err := c.observePods(obs, key); err != nil {
 		return nil, err
 	}
-	if obs.Succeeded() {
-		obs.SucceededFor = obs.Now.Sub(obs.LastEnd())
-	}
 	if obs.VolcanoJob != nil {
 		if failure, ok := c.failures.get(string(obs.VolcanoJob.UID)); ok {
 			obs.Failure = &failure

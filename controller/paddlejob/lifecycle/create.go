@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,10 +47,7 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if degrees != nil {
 		job.Annotations[v1.ParallelismAnnotation] = builder.Degrees(degrees)
 	}
-	if p.Stalled = unknownQueue(obs, job.Spec.Queue); p.Stalled != nil {
-		return
-	}
-	if p.Stalled = unknownPriority(obs, job); p.Stalled != nil {
+	if p.Stalled = cmp.Or(unknownQueue(obs, job.Spec.Queue), unknownPriority(obs, job)); p.Stalled != nil {
 		return
 	}
 	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
@@ -61,8 +59,15 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if _, ok := p.choosePorts(obs, cfg); !ok {
 		return
 	}
+	events := []Event{{
+		Type:   corev1.EventTypeNormal,
+		Reason: ReasonVolcanoJobCreated,
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is capacity for %d of them at the same time",
+			job.Spec.Queue, job.Spec.MinAvailable),
+	}}
 	if obs.UserPodGroup != nil {
 		job.Annotations[v1.UserPodGroupAnnotation] = string(obs.UserPodGroup.UID)
+		events = append(events, podGroupTaken(obs.UserPodGroup))
 	}
 	if obs.Job.Status.Recreations > 0 {
 		job.Annotations[v1.RecreationsAnnotation] = strconv.Itoa(int(obs.Job.Status.Recreations))
@@ -73,20 +78,7 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if known(builder.Intranet(obs.Job, cfg), builder.Elastic(obs.Job)) {
 		p.knownEnvironment(obs, cfg)
 	}
-	p.do(CreateVolcanoJob{Job: job, Events: creationEvents(obs, job.Spec.Queue, job.Spec.MinAvailable)})
-}
-
-func creationEvents(obs *observed.State, queue string, gang int32) []Event {
-	events := []Event{{
-		Type:   corev1.EventTypeNormal,
-		Reason: ReasonVolcanoJobCreated,
-		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is capacity for %d of them at the same time",
-			queue, gang),
-	}}
-	if obs.UserPodGroup != nil {
-		events = append(events, podGroupTaken(obs.UserPodGroup))
-	}
-	return events
+	p.do(CreateVolcanoJob{Job: job, Events: events})
 }
 
 // nameTaken reports whether objects are in the way of those that have to be made.

@@ -409,7 +409,13 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	succeeded := []change{with("ps", observed.Running), with("worker", observed.Succeeded, observed.Succeeded), environmentOf}
 	ago := func(succeeded time.Duration) change {
-		return func(obs *observed.State) { obs.SucceededFor = succeeded }
+		return func(obs *observed.State) {
+			obs.Now = time.Unix(10000, 0)
+			ended := &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(obs.Now.Add(-succeeded))}
+			for _, pod := range obs.Pods {
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: ended}}}
+			}
+		}
 	}
 	complete := gist{does: []string{"CompleteJob"}, requeueAfter: volcano.CommandPeriod}
 	for name, tc := range map[string]struct {
@@ -417,7 +423,7 @@ func TestComplete(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: volcano.CompletionGracePeriod}},
+		"Volcano may still do it": {phase: vcbatch.Running, with: append(succeeded, ago(0)), want: gist{requeueAfter: volcano.CompletionGracePeriod}},
 		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(volcano.CompletionGracePeriod)), want: complete},
 		"Volcano is at it": {
 			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour)),

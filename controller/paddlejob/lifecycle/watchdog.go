@@ -34,7 +34,7 @@ func (p *Plan) complete(obs *observed.State) {
 	if !observed.IsActive(obs.Phase()) || !obs.Succeeded() {
 		return
 	}
-	if left := volcano.CompletionGracePeriod - obs.SucceededFor; left > 0 && obs.AllSucceeded() {
+	if left := volcano.CompletionGracePeriod - obs.Now.Sub(obs.LastEnd()); left > 0 && obs.AllSucceeded() {
 		p.requeueAfter(left)
 		return
 	}

@@ -33,8 +33,6 @@ type State struct {
 	Environment *corev1.ConfigMap
 	// Pods are those that VolcanoJob controls, by role and index.
 	Pods []*corev1.Pod
-	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
-	SucceededFor time.Duration
 	// PodsMissingSince is since when pods of a gang that was admitted are missing, the zero time if none are.
 	PodsMissingSince time.Time
 	// WorkersMissingSince is since when workers of an elastic job that trains are missing, the zero time if none are.
@@ -95,8 +93,8 @@ type WorkerCap struct {
 	Workers int32
 	// PodCreateError is its answer about another one.
 	PodCreateError string
-	// Left is how much longer no more are requested.
-	Left time.Duration
+	// Until is when more are requested again.
+	Until time.Time
 }
 
 // NameConflict is an object of another owner that has a name which the job needs.
