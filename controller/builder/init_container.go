@@ -28,7 +28,11 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 	}
 	options := barrier.Options{Own: peerLists[r.Name], Timeout: cfg.BarrierTimeout}
 	for _, one := range Roles(job) {
-		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.Name], Least: awaited(job, one, least)})
+		awaited := int(least[one.Name]) // those that the gang starts with
+		if one.Name == RoleWorker && restartsPods(job) {
+			awaited = 0 // the others may have finished when one is started again alone, and names end with their pods
+		}
+		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.Name], Least: awaited})
 	}
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
 		Name:  freeName(spec),
@@ -38,7 +42,7 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 			LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
 		}}},
 		Env: []corev1.EnvVar{
-			fromField(barrier.IndexVariable, "metadata.labels['"+v1.TaskIndexLabel+"']"),
+			fromField(barrier.IndexVariable, indexPath),
 			fromField(barrier.IPsVariable, "status.podIPs"),
 		},
 		Resources: barrierResources(spec),
@@ -51,15 +55,6 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 			spec.ImagePullSecrets = append(spec.ImagePullSecrets, secret)
 		}
 	}
-}
-
-// awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone
-// waits for no other worker, for these may have finished, and names end with their pods.
-func awaited(job *v1.PaddleJob, r Role, least map[string]int32) int {
-	if run := job.Spec.RunPolicy; r.Name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
-		return 0
-	}
-	return int(least[r.Name])
 }
 
 func freeName(spec *corev1.PodSpec) string {

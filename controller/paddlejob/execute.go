@@ -314,11 +314,7 @@ func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a l
 	if obs.PodGroup == nil {
 		return c.createPodGroup(ctx, obs, a.PodGroup)
 	}
-	owned := lifecycle.PodGroupOwned(a.PodGroup)
-	if metadata, ok := owned["metadata"].(map[string]any); ok {
-		metadata["uid"] = obs.PodGroup.UID // an apply without it would create a PodGroup of these fields alone
-	}
-	body, err := json.Marshal(owned)
+	body, err := json.Marshal(lifecycle.PodGroupOwned(a.PodGroup, obs.PodGroup.UID))
 	if err != nil {
 		return fmt.Errorf("encoding the PodGroup: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -300,9 +301,10 @@ func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
 // PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply: the gang's size, without which
 // a part of it could start, its queue, its topology and metadata. Volcano's Job controller updates minResources,
 // priorityClassName and subGroupPolicy, and a second owner would revert what another release of Volcano writes there.
-func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
+// Without the uid an apply could create a PodGroup of these fields alone.
+func PodGroupOwned(whole *vcscheduling.PodGroup, uid types.UID) map[string]any {
 	metadata := map[string]any{
-		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,
+		"name": whole.Name, "namespace": whole.Namespace, "uid": uid, "labels": whole.Labels, "annotations": whole.Annotations,
 		"ownerReferences": whole.OwnerReferences,
 	}
 	spec := map[string]any{"queue": whole.Spec.Queue, "minMember": whole.Spec.MinMember, "minTaskMember": whole.Spec.MinTaskMember}

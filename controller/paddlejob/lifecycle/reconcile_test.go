@@ -321,7 +321,7 @@ func TestPodGroupOwned(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string][]change{"without a limit": nil, "with a limit": {limited(nil)}} {
 		obs := created(t, vcbatch.Pending, with...)
-		owned, err := json.Marshal(PodGroupOwned(obs.PodGroup))
+		owned, err := json.Marshal(PodGroupOwned(obs.PodGroup, obs.PodGroup.UID))
 		require.NoError(t, err)
 		var got vcscheduling.PodGroup
 		require.NoError(t, json.Unmarshal(owned, &got))
