@@ -53,7 +53,8 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 	case lifecycle.NotePodGroup:
 		return c.notePodGroup(ctx, obs, a)
 	case lifecycle.NoteFinalStatus:
-		return c.noteFinalStatus(ctx, obs, a)
+		return c.patchJob(ctx, obs, metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil),
+			"annotating the PaddleJob with its final status")
 	case lifecycle.MovePorts:
 		return c.movePorts(ctx, obs, a)
 	case lifecycle.AnnouncePods:
@@ -123,12 +124,6 @@ func (c *Controller) patchVolcanoJob(ctx context.Context, obs *observed.State, c
 // writeError is the error of a write: stale if the object has changed or no longer exists, a rejection if the API server refuses it.
 func writeError(err error, doing string) error {
 	return rejectionOr(fmt.Errorf("%s: %w", doing, workers.Stale(err)))
-}
-
-// noteFinalStatus annotates the PaddleJob with how it ended.
-func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
-	patch := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
-	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
 // delete deletes exactly the object that was observed, never another of its name.

@@ -117,10 +117,7 @@ func (c *Controller) observeNamesake(obs *observed.State) {
 }
 
 func (c *Controller) findQueue(name string) *vcscheduling.Queue {
-	queue, err := c.queues.Get(name)
-	if err != nil {
-		return nil
-	}
+	queue, _ := c.queues.Get(name) // nil if there is none
 	return queue
 }
 

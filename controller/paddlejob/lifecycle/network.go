@@ -343,17 +343,10 @@ func (p *Plan) announce(obs *observed.State, job *v1.PaddleJob, first int) bool 
 	if obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] == "" {
 		return false
 	}
-	action := AnnouncePods{}
+	action := AnnouncePods{Ports: PortsOf(obs.VolcanoJob)}
 	var latest time.Duration
-	if hasPorts(obs) {
-		action.Ports = PortsOf(obs.VolcanoJob)
-	}
 	for _, pod := range builder.Members(job, obs.Pods) {
 		want := builder.PodAnnotations(job, first, pod)
-		if !hasPorts(obs) {
-			delete(want, v1.PortAnnotation)
-			delete(want, v1.PortRangeAnnotation)
-		}
 		if lacks(pod.Annotations, want) {
 			want[v1.AnnouncedAtAnnotation] = obs.Now.UTC().Format(time.RFC3339Nano)
 			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: want})
