@@ -86,7 +86,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	}
 	// Not behind the guard, since a program that waits for the lease serves metrics too; and with few requests a second,
 	// for all clients together.
-	config, err := configOf(o, nil)
+	config, err := configOf(o)
 	if err != nil {
 		return err
 	}
