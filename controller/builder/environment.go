@@ -198,16 +198,13 @@ func device(spec *corev1.PodSpec) string {
 		return "cpu"
 	}
 	found := "cpu"
-	resources := &spec.Containers[0].Resources
-	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
-		for name, quantity := range list {
-			switch text := string(name); {
-			case !IsExtended(name) || quantity.IsZero():
-			case strings.Contains(text, "gpu"):
-				return "gpu"
-			case strings.Contains(text, "xpu"):
-				found = "xpu"
-			}
+	for name, quantity := range spec.Containers[0].Resources.Limits { // requests of devices without limits are refused
+		switch text := string(name); {
+		case !IsExtended(name) || quantity.IsZero():
+		case strings.Contains(text, "gpu"):
+			return "gpu"
+		case strings.Contains(text, "xpu"):
+			found = "xpu"
 		}
 	}
 	return found

@@ -71,7 +71,7 @@ func freeName(spec *corev1.PodSpec) string {
 // stays one. Nothing is requested where the pod as a whole does. The amounts are below what any training takes, so they
 // add nothing to the pod's, which is what its largest init container, or all others together, request.
 func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
-	var own corev1.ResourceRequirements
+	own := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 	for _, amount := range []struct {
 		name           corev1.ResourceName
 		request, limit string
@@ -91,19 +91,11 @@ func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
 		request := amount.request
 		if limited {
 			request = amount.limit
-			own.Limits = with(own.Limits, amount.name, amount.limit)
+			own.Limits[amount.name] = resource.MustParse(amount.limit)
 		}
-		own.Requests = with(own.Requests, amount.name, request)
+		own.Requests[amount.name] = resource.MustParse(request)
 	}
 	return own
-}
-
-func with(list corev1.ResourceList, name corev1.ResourceName, amount string) corev1.ResourceList {
-	if list == nil {
-		list = corev1.ResourceList{}
-	}
-	list[name] = resource.MustParse(amount)
-	return list
 }
 
 // barrierSecurity keeps the strictest of Kubernetes' pod security standards. It names no user, because some clusters give

@@ -98,10 +98,8 @@ func addTimes(sum, list corev1.ResourceList, times int32) {
 	for name, quantity := range list {
 		quantity = quantity.DeepCopy()
 		quantity.Mul(int64(times))
-		if have, ok := sum[name]; ok {
-			have.Add(quantity)
-			quantity = have
-		}
-		sum[name] = quantity
+		have := sum[name]
+		have.Add(quantity)
+		sum[name] = have
 	}
 }

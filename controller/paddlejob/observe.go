@@ -53,7 +53,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		}
 		sent, _ := c.unacknowledged.get(volcano.JobState(obs.VolcanoJob))
 		obs.UnacknowledgedFor = sent.UnacknowledgedFor(obs.Now)
-		earlier, ok := c.sentCommands.get(key + " " + string(observed.CommandOf(obs.Phase())))
+		earlier, ok := c.sentCommands.get(key + " " + string(observed.CommandOf[obs.Phase()]))
 		obs.EarlierCommand = ok && earlier.Ended(obs.VolcanoJob)
 		groupName := volcano.PodGroupName(obs.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)

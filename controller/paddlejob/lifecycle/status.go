@@ -201,9 +201,20 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 		return nil
 	}
 	count := &v1.ResourceStatus{}
+	counters := map[observed.PodState]*int32{
+		observed.Unscheduled: &count.Pending, observed.Starting: &count.Starting, observed.Running: &count.Running,
+		observed.Succeeded: &count.Succeeded, observed.Failed: &count.Failed, observed.Unknown: &count.Unknown,
+	}
 	for _, m := range members {
-		if m.Role == role && (!ended || m.State == observed.Succeeded || m.State == observed.Failed) {
-			add(count, m)
+		counter := counters[m.State]
+		if m.Role != role || counter == nil || ended && m.State != observed.Succeeded && m.State != observed.Failed {
+			continue
+		}
+		*counter++
+		if len(count.Refs) < maxRefs {
+			count.Refs = append(count.Refs, corev1.ObjectReference{
+				APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name, UID: m.Pod.UID,
+			})
 		}
 	}
 	count.Replicas = count.Pending + count.Starting + count.Running + count.Unknown
@@ -216,31 +227,6 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 		}
 	}
 	return count
-}
-
-func add(count *v1.ResourceStatus, m *observed.RolePod) {
-	switch m.State {
-	case observed.Unscheduled:
-		count.Pending++
-	case observed.Starting:
-		count.Starting++
-	case observed.Running:
-		count.Running++
-	case observed.Succeeded:
-		count.Succeeded++
-	case observed.Failed:
-		count.Failed++
-	case observed.Unknown:
-		count.Unknown++
-	case observed.Terminating:
-		return
-	}
-	if len(count.Refs) == maxRefs {
-		return
-	}
-	count.Refs = append(count.Refs, corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name, UID: m.Pod.UID,
-	})
 }
 
 // restarts is how often the gang was started again, the start that is certain included.

@@ -208,15 +208,9 @@ func IsEnded(phase vcbatch.JobPhase) bool {
 	return phase == vcbatch.Completed || phase == vcbatch.Terminated || phase == vcbatch.Failed
 }
 
-// CommandOf returns the action of the command that brings a Volcano Job into a phase, "" if none does.
-func CommandOf(phase vcbatch.JobPhase) vcbus.Action {
-	switch phase {
-	case vcbatch.Aborting, vcbatch.Aborted:
-		return vcbus.AbortJobAction
-	case vcbatch.Completing, vcbatch.Completed:
-		return vcbus.CompleteJobAction
-	case vcbatch.Terminating, vcbatch.Terminated:
-		return vcbus.TerminateJobAction
-	}
-	return ""
+// CommandOf has the action of the command that brings a Volcano Job into a phase, where one does.
+var CommandOf = map[vcbatch.JobPhase]vcbus.Action{
+	vcbatch.Aborting: vcbus.AbortJobAction, vcbatch.Aborted: vcbus.AbortJobAction,
+	vcbatch.Completing: vcbus.CompleteJobAction, vcbatch.Completed: vcbus.CompleteJobAction,
+	vcbatch.Terminating: vcbus.TerminateJobAction, vcbatch.Terminated: vcbus.TerminateJobAction,
 }
