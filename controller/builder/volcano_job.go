@@ -38,7 +38,14 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range Roles(job) {
-		tasks = append(tasks, task(job, r, least[r.Name], podTemplate(&warnings, job, r, priority, least, cfg)))
+		tasks = append(tasks, vcbatch.TaskSpec{
+			Name:         r.Name,
+			Replicas:     r.replicas(),
+			MinAvailable: ptr.To(least[r.Name]),
+			MaxRetry:     maxRetry,
+			Template:     podTemplate(&warnings, job, r, priority, least, cfg),
+			Policies:     taskPolicies(job, r),
+		})
 		sum += int64(least[r.Name])
 	}
 	return &vcbatch.Job{
@@ -68,17 +75,6 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 			}},
 		},
 	}, warnings
-}
-
-func task(job *v1.PaddleJob, r Role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
-	return vcbatch.TaskSpec{
-		Name:         r.Name,
-		Replicas:     r.replicas(),
-		MinAvailable: &least,
-		MaxRetry:     maxRetry,
-		Template:     template,
-		Policies:     taskPolicies(job, r),
-	}
 }
 
 func jobAnnotations(job *v1.PaddleJob) map[string]string {
@@ -259,16 +255,15 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 	if policy == nil || policy.NetworkTopology == nil {
 		return nil
 	}
-	limit := policy.NetworkTopology.DeepCopy()
-	mode := vcbatch.HardNetworkTopologyMode
+	limit := policy.NetworkTopology
+	spec := &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierName: limit.HighestTierName}
 	if limit.Mode == v1.TopologySoft {
-		mode = vcbatch.SoftNetworkTopologyMode
+		spec.Mode = vcbatch.SoftNetworkTopologyMode
 	}
-	var tier *int
 	if limit.HighestTierAllowed != nil {
-		tier = ptr.To(int(*limit.HighestTierAllowed))
+		spec.HighestTierAllowed = ptr.To(int(*limit.HighestTierAllowed))
 	}
-	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: tier, HighestTierName: limit.HighestTierName}
+	return spec
 }
 
 // placementAnnotations are the fields of spec.schedulingPolicy and spec.parallelism for which Volcano has no field, for the scheduler's
