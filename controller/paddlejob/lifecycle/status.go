@@ -278,25 +278,17 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if obs.VolcanoJob == nil {
 		return failureCause(obs, 0)
 	}
-	status := &obs.VolcanoJob.Status
 	if pod, code, ok := obs.PermanentExit(); ok {
 		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
-	if obs.Phase() == vcbatch.Terminated {
-		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
-			return c.Reason, "Volcano terminated the job: " + c.Message
-		}
-		if obs.PodCreateError != "" {
-			return RefusalReason(obs.PodCreateError), "Volcano terminated the job, because the API server refused a pod: " + obs.PodCreateError
-		}
-		return ReasonTerminated, fmt.Sprintf("Volcano terminated the job: kubectl describe vcjob -n %s %s says why",
-			obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
+	if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
+		return c.Reason, "Volcano terminated the job: " + c.Message
 	}
-	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
-	if n := restarts(obs, plan); n > 0 {
-		message += fmt.Sprintf("; the job had been restarted %s before", timesText(n))
+	if obs.PodCreateError != "" {
+		return RefusalReason(obs.PodCreateError), "Volcano terminated the job, because the API server refused a pod: " + obs.PodCreateError
 	}
-	return reason, message
+	return ReasonTerminated, fmt.Sprintf("Volcano terminated the job: kubectl describe vcjob -n %s %s says why",
+		obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
 }
 
 // failedMessage returns the last failure of a job that the controller fails, where it ended by a failure.

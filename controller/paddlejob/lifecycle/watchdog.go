@@ -87,7 +87,7 @@ func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
 		p.Succeeded = true
 	case phase == vcbatch.Terminating:
 		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated: submit the job again"}
-	case phase == vcbatch.Restarting && !obs.Ended() && len(obs.Pods) == 0:
+	case phase == vcbatch.Restarting && len(obs.Pods) == 0:
 		p.replaceVolcanoJob(obs, lostMessage)
 	default:
 		if p.recreateFailedJob(obs); p.Retrying != nil {

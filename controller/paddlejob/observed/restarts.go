@@ -88,6 +88,7 @@ func (s *State) LastFailure() bool {
 // FailedByVolcano reports whether Volcano has finished a Job that the controller starts again or fails itself. Volcano fails a Job
 // of which all pods end before it has seen the first of them. It counts them before it evaluates the policies
 // (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it executes commands about an earlier Job.
+// Their maxRetry is never used up (package builder).
 func (s *State) FailedByVolcano() bool {
 	if Finished(s.Job) {
 		return false
@@ -95,7 +96,7 @@ func (s *State) FailedByVolcano() bool {
 	if s.EarlierCommand && !IsAborted(s.Phase()) {
 		return !s.Succeeded()
 	}
-	return s.Phase() == vcbatch.Failed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry
+	return s.Phase() == vcbatch.Failed
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.

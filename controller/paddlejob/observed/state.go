@@ -165,9 +165,6 @@ const (
 // Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop permanently.
 func (s *State) Ended() bool {
 	phase := s.Phase()
-	if phase == vcbatch.Restarting {
-		return s.VolcanoJob.Status.RetryCount >= s.VolcanoJob.Spec.MaxRetry
-	}
 	return (IsEnded(phase) || phase == vcbatch.Completing || phase == vcbatch.Terminating) && !s.NeedsRecreation()
 }
 
