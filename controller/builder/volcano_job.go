@@ -196,14 +196,6 @@ func restartsPods(job *v1.PaddleJob) bool {
 	return Elastic(job) || (job.Spec.RunPolicy != nil && job.Spec.RunPolicy.RestartScope == v1.RestartPod)
 }
 
-// lastingRun is the part of runPolicy that is in the Volcano Job and cannot change with it, nil if there is none.
-func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
-	if run := job.Spec.RunPolicy; run != nil && run.RestartScope == v1.RestartPod {
-		return &v1.RunPolicy{RestartScope: v1.RestartPod}
-	}
-	return nil
-}
-
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
@@ -324,13 +316,16 @@ func amounts(list corev1.ResourceList) string {
 }
 
 // SpecHash identifies what the job's objects are made from: the spec without what may change while the job runs, which is
-// cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
+// cleanPodPolicy, runPolicy but for its restartScope Pod, and the number of elastic workers between their bounds. Labels and annotations do
 // not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
 // their releases, and a new controller must not take that for a change of the user's.
 func SpecHash(job *v1.PaddleJob) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
-	spec.RunPolicy = lastingRun(job)
+	spec.RunPolicy = nil
+	if run := job.Spec.RunPolicy; run != nil && run.RestartScope == v1.RestartPod {
+		spec.RunPolicy = &v1.RunPolicy{RestartScope: v1.RestartPod}
+	}
 	if Scalable(job) {
 		worker := *spec.Worker
 		worker.Replicas = 0
