@@ -120,7 +120,12 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 // does not lead, so that the caches of the next leader are filled.
 func (c *Controller) Watch(ctx context.Context) {
 	klog.FromContext(ctx).Info("Listing PaddleJobs, Volcano Jobs, PodGroups, queues, pods and ConfigMaps")
-	c.sources.start(ctx)
+	for _, f := range c.sources.all() {
+		f.Start(ctx.Done())
+	}
+	for _, f := range c.sources.all() {
+		f.WaitForCacheSync(ctx.Done())
+	}
 	c.synced.Store(ctx.Err() == nil)
 }
 
@@ -131,7 +136,9 @@ func (c *Controller) Synced() bool { return c.synced.Load() }
 func (c *Controller) Run(ctx context.Context) {
 	klog.FromContext(ctx).Info("Starting workers for PaddleJobs", "workers", c.options.Workers)
 	c.queue.Run(ctx, c.options.Workers)
-	c.sources.shutdown()
+	for _, f := range c.sources.all() {
+		f.Shutdown()
+	}
 }
 
 // measured is sync with metrics.

@@ -3,7 +3,6 @@
 package paddlejob
 
 import (
-	"context"
 	"maps"
 	"reflect"
 	"strings"
@@ -68,22 +67,6 @@ func newSources(clients Clients, namespace string, resync time.Duration) *source
 
 func (s *sources) all() []factory {
 	return []factory{s.paddle, s.volcano, s.cluster, s.pods, s.configMaps}
-}
-
-// start runs the informers and waits until each has listed once, or the context is done.
-func (s *sources) start(ctx context.Context) {
-	for _, f := range s.all() {
-		f.Start(ctx.Done())
-	}
-	for _, f := range s.all() {
-		f.WaitForCacheSync(ctx.Done())
-	}
-}
-
-func (s *sources) shutdown() {
-	for _, f := range s.all() {
-		f.Shutdown()
-	}
 }
 
 // stripUnusedFields drops what the controller never reads, so that its caches stay small.
