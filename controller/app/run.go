@@ -111,7 +111,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()
-	options := paddlejob.Options{Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Render: o.rendering()}
+	options := o.Options
+	options.Render = o.rendering()
 	controller, err := paddlejob.New(clients, recorder, options)
 	if err != nil {
 		return err
