@@ -117,9 +117,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 // Validate returns everything that is wrong with the options.
 func (o *Options) Validate() error {
 	var errs []error
-	switch o.Render.DefaultIntranet {
-	case v1.PodIP, v1.Service:
-	default:
+	if intranet := o.Render.DefaultIntranet; intranet != v1.PodIP && intranet != v1.Service {
 		errs = append(errs, fmt.Errorf("--default-intranet is %q: use PodIP or Service", o.Render.DefaultIntranet))
 	}
 	if o.Render.ElasticEtcd != "" {

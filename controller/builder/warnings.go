@@ -4,6 +4,7 @@ package builder
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
@@ -33,15 +34,11 @@ func (n *Causes) Add(reason, format string, args ...any) {
 
 // jobWarnings adds what of the spec, templates aside, has another effect than the user may expect.
 func jobWarnings(warnings *Causes, job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) {
-	switch job.Spec.CleanPodPolicy {
-	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
-	default:
+	if !slices.Contains([]v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion}, job.Spec.CleanPodPolicy) {
 		warnings.Add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
 			string(job.Spec.CleanPodPolicy))
 	}
-	switch job.Spec.Intranet {
-	case "", v1.PodIP, v1.Service, v1.Host:
-	default:
+	if !slices.Contains([]v1.Intranet{"", v1.PodIP, v1.Service, v1.Host}, job.Spec.Intranet) {
 		warnings.Add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
 	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
