@@ -25,17 +25,17 @@ func TestOptions(t *testing.T) {
 		wrong func(*Options)
 		says  string
 	}{
-		"intranet":  {wrong: func(o *Options) { o.DefaultIntranet = "Host" }, says: `--default-intranet is "Host": use PodIP or Service`},
+		"intranet":  {wrong: func(o *Options) { o.Render.DefaultIntranet = "Host" }, says: `--default-intranet is "Host": use PodIP or Service`},
 		"workers":   {wrong: func(o *Options) { o.Workers = 0 }, says: "--workers is 0"},
-		"resync":    {wrong: func(o *Options) { o.ResyncPeriod = -time.Second }, says: "--resync-period is -1s"},
+		"resync":    {wrong: func(o *Options) { o.Resync = -time.Second }, says: "--resync-period is -1s"},
 		"qps":       {wrong: func(o *Options) { o.QPS = 0 }, says: "--kube-api-qps is 0"},
 		"burst":     {wrong: func(o *Options) { o.Burst = 0 }, says: "--kube-api-burst is 0"},
 		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
-		"etcd":      {wrong: func(o *Options) { o.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
-		"scheduler": {wrong: func(o *Options) { o.SchedulerName = "" }, says: "--scheduler-name is empty"},
+		"etcd":      {wrong: func(o *Options) { o.Render.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
+		"scheduler": {wrong: func(o *Options) { o.Render.SchedulerName = "" }, says: "--scheduler-name is empty"},
 		"ports":     {wrong: func(o *Options) { o.HostPortRange = "20000" }, says: `--host-ports: "20000" is not a range`},
-		"barrier":   {wrong: func(o *Options) { o.BarrierTimeout = 0 }, says: "--barrier-timeout is 0s: use 1s or more"},
-		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
+		"barrier":   {wrong: func(o *Options) { o.Render.BarrierTimeout = 0 }, says: "--barrier-timeout is 0s: use 1s or more"},
+		"two wrong": {wrong: func(o *Options) { o.Workers, o.Render.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,10 +49,10 @@ func TestOptions(t *testing.T) {
 func TestRendering(t *testing.T) {
 	t.Parallel()
 	o := NewOptions()
-	o.ElasticEtcd, o.HostPortRange, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
+	o.Render.ElasticEtcd, o.HostPortRange, o.Render.AnnouncePodIPs = "kv:2379", "30000-30099", true
 	require.Empty(t, o.rendering().BarrierImage, "the user chooses the image")
-	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
-	o.BarrierPullSecrets = []string{"key"}
+	o.Render.BarrierImage, o.Render.BarrierTimeout, o.Render.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
+	o.Render.BarrierPullSecrets = []string{"key"}
 	require.Equal(t, builder.Config{
 		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: builder.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
 		BarrierImage: "barrier:v1", BarrierPullSecrets: []string{"key"}, BarrierTimeout: 90 * time.Second, SchedulerName: "paddle",

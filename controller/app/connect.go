@@ -25,9 +25,13 @@ import (
 // connect returns the clients and the lock for leader election. The clients send no writes while the lock is not held.
 func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.Interface, error) {
 	var clients paddlejob.Clients
-	config, err := configOf(o, f)
+	unguarded, err := configOf(o)
 	if err != nil {
 		return clients, nil, err
+	}
+	config := rest.CopyConfig(unguarded)
+	if f != nil {
+		config.Wrap(f.wrap)
 	}
 	if clients.Paddle, err = paddleclient.NewForConfig(config); err != nil {
 		return clients, nil, fmt.Errorf("creating a client for PaddleJobs: %w", err)
@@ -43,23 +47,17 @@ func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.I
 	if f == nil {
 		return clients, nil, nil // no election, no lock
 	}
-	if config, err = configOf(o, nil); err != nil { // without the guard, which refuses writes until the lease is held
-		return clients, nil, err
-	}
-	f.Interface, err = leader.NewLock(&o.LeaderElection, config)
+	f.Interface, err = leader.NewLock(&o.LeaderElection, unguarded) // the guard refuses writes until the lease is held
 	return clients, f, err
 }
 
-// configOf returns the client configuration, with the leaderWriteGuard unless that is nil.
-func configOf(o *Options, f *leaderWriteGuard) (*rest.Config, error) {
+// configOf returns the client configuration.
+func configOf(o *Options) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)
 	}
 	config.QPS, config.Burst = o.QPS, o.Burst
-	if f != nil {
-		config.Wrap(f.wrap)
-	}
 	return rest.AddUserAgent(config, Name), nil
 }
 

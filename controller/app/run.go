@@ -111,7 +111,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()
-	options := paddlejob.Options{Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Render: o.rendering()}
+	options := o.Options
+	options.Render = o.rendering()
 	controller, err := paddlejob.New(clients, recorder, options)
 	if err != nil {
 		return err
@@ -138,11 +139,9 @@ func Run(ctx context.Context, o *Options) error {
 func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run func(context.Context), lock resourcelock.Interface,
 	health *leaderelection.HealthzAdaptor,
 ) error {
-	if err := controller.Watch(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the program is stopped
-		}
-		return err
+	controller.Watch(ctx)
+	if !controller.Synced() {
+		return nil // the program is stopped
 	}
 	if !o.LeaderElection.LeaderElect {
 		run(ctx)

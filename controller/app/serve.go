@@ -86,7 +86,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	}
 	// Not behind the guard, since a program that waits for the lease serves metrics too; and with few requests a second,
 	// for all clients together.
-	config, err := configOf(o, nil)
+	config, err := configOf(o)
 	if err != nil {
 		return err
 	}
@@ -108,11 +108,11 @@ func serveMetrics(ctx context.Context, o *Options) error {
 
 // selfSigned returns a certificate that encrypts connections, and that no client can verify.
 func selfSigned() (tls.Certificate, error) {
+	var pair tls.Certificate
 	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
+	if err == nil {
+		pair, err = tls.X509KeyPair(certificate, key)
 	}
-	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("creating a certificate for --metrics-address: %w", err)
 	}

@@ -108,21 +108,15 @@ func (w *waiter) timedOut(missing []string) error {
 // missing are the names that are not found of roles of which too few are, and the pod's own, in order.
 func (w *waiter) missing() []string {
 	var missing []string
-	seen := map[string]bool{}
-	add := func(host string) {
-		if !w.found[host] && !seen[host] {
-			seen[host] = true
-			missing = append(missing, host)
-		}
-	}
 	for _, peers := range w.task.Peers {
 		if !w.enough(peers) {
-			for _, host := range peers.Hosts {
-				add(host)
-			}
+			missing = append(missing, peers.Hosts...)
 		}
 	}
-	add(w.task.Own)
+	missing = slices.DeleteFunc(missing, func(host string) bool { return w.found[host] })
+	if !w.found[w.task.Own] && !slices.Contains(missing, w.task.Own) {
+		missing = append(missing, w.task.Own)
+	}
 	return missing
 }
 

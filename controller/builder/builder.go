@@ -112,13 +112,8 @@ func Mode(job *v1.PaddleJob) v1.Mode {
 
 // Intranet is how the job's pods reach each other: its own choice, else the controller's default, else PodIP.
 func Intranet(job *v1.PaddleJob, cfg Config) v1.Intranet {
-	switch job.Spec.Intranet {
-	case v1.Service, v1.Host:
-		return job.Spec.Intranet
-	case "":
-		if cfg.DefaultIntranet != "" {
-			return cfg.DefaultIntranet
-		}
+	if intranet := cmp.Or(job.Spec.Intranet, cfg.DefaultIntranet); intranet == v1.Service || intranet == v1.Host {
+		return intranet
 	}
 	return v1.PodIP // also for what does not exist: paddle-operator's rule
 }

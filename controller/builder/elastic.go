@@ -78,11 +78,10 @@ func EtcdProblem(address string) string {
 	return ""
 }
 
-// elasticWarnings returns what has no effect without elastic.
-func elasticWarnings(job *v1.PaddleJob) Causes {
-	var warnings Causes
+// elasticWarnings adds what has no effect without elastic.
+func elasticWarnings(warnings *Causes, job *v1.PaddleJob) {
 	if ElasticSet(job) {
-		return nil
+		return
 	}
 	if job.Spec.ElasticPolicy != nil {
 		warnings.Add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without minReplicas and maxReplicas: set them, or leave it out")
@@ -97,5 +96,4 @@ func elasticWarnings(job *v1.PaddleJob) Causes {
 				"out; what a container is limited to stands in its resources", r.field())
 		}
 	}
-	return warnings
 }

@@ -22,9 +22,9 @@ const (
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
-func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
+func addEnvironment(warnings *Causes, spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) {
 	if len(spec.Containers) == 0 {
-		return nil
+		return
 	}
 	first := &spec.Containers[0]
 	byUser := map[string]corev1.EnvVar{}
@@ -32,7 +32,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 		byUser[variable.Name] = variable
 	}
 	added := variables(job, r, cfg, byUser)
-	warnings := overridden(job, r, added, byUser, cfg)
+	overridden(warnings, job, r, added, byUser, cfg)
 	added = slices.DeleteFunc(added, func(variable corev1.EnvVar) bool {
 		_, set := byUser[variable.Name]
 		return set
@@ -43,7 +43,6 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 	first.EnvFrom = append([]corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
 	}}}, first.EnvFrom...)
-	return warnings
 }
 
 // variables are those that differ from pod to pod, in an order in which each refers only to earlier ones.
@@ -74,7 +73,11 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, byUser map[string]corev1.E
 	}
 	all = append(all, fromField("PADDLE_CURRENT_IP", ip))
 	if HostPorts(job, cfg) {
-		all = append(all, hostVariables()...)
+		all = append(all,
+			fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),
+			// The launcher looks for free ports in it (distributed/launch/context/node.py).
+			fromField("PORT_RANGE", "metadata.annotations['"+v1.PortRangeAnnotation+"']"),
+		)
 	}
 	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
 	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others their own in
@@ -102,7 +105,7 @@ func fromField(name, path string) corev1.EnvVar {
 }
 
 // overridden warns of the controller's variables, the ConfigMap's included, that the template sets to other values.
-func overridden(job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[string]corev1.EnvVar, cfg Config) Causes {
+func overridden(warnings *Causes, job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[string]corev1.EnvVar, cfg Config) {
 	var names []string
 	for _, variable := range added {
 		if own, set := byUser[variable.Name]; set && !same(own, variable) {
@@ -115,13 +118,11 @@ func overridden(job *v1.PaddleJob, r Role, added []corev1.EnvVar, byUser map[str
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return
 	}
-	var warnings Causes
 	warnings.Add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
 		"controller's: they must agree with what the other pods are given in ConfigMap %s, so leave them out unless that is meant",
 		r.field(), strings.Join(names, ", "), job.Name)
-	return warnings
 }
 
 // same compares two variables as Kubernetes would read them.
@@ -180,21 +181,15 @@ func heterVariables(job *v1.PaddleJob, r Role) []corev1.EnvVar {
 		fromKey("PADDLE_HETER_TRAINER_IP_PORT_LIST", job, allHeter), // 2.0 and 2.1
 		fromKey("PADDLE_HETER_ENDPOINTS", job, allHeter),            // paddle-operator's; start scripts may read it
 	}
+	stage, neighbor := workerStage, fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter)
 	switch r.Name {
-	case RoleWorker:
-		all = append(all,
-			corev1.EnvVar{Name: "STAGE_ID", Value: workerStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
-			fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter),
-		)
+	case RolePS:
+		return all
 	case RoleHeter:
-		all = append(all,
-			corev1.EnvVar{Name: "STAGE_ID", Value: heterStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
-			fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers),
-		)
+		stage, neighbor = heterStage, fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers)
 	}
-	return all
+	return append(all, corev1.EnvVar{Name: "STAGE_ID", Value: stage},
+		corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)}, neighbor)
 }
 
 // device is what a pod trains on, in Paddle's words, by the resources of its first container.
@@ -203,16 +198,13 @@ func device(spec *corev1.PodSpec) string {
 		return "cpu"
 	}
 	found := "cpu"
-	resources := &spec.Containers[0].Resources
-	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
-		for name, quantity := range list {
-			switch text := string(name); {
-			case !IsExtended(name) || quantity.IsZero():
-			case strings.Contains(text, "gpu"):
-				return "gpu"
-			case strings.Contains(text, "xpu"):
-				found = "xpu"
-			}
+	for name, quantity := range spec.Containers[0].Resources.Limits { // requests of devices without limits are refused
+		switch text := string(name); {
+		case !IsExtended(name) || quantity.IsZero():
+		case strings.Contains(text, "gpu"):
+			return "gpu"
+		case strings.Contains(text, "xpu"):
+			found = "xpu"
 		}
 	}
 	return found

@@ -73,7 +73,7 @@ func FuzzJob(f *testing.F) {
 		job, overrides, cfg := arbitrary(seed)
 		before := job.DeepCopy()
 		got, warnings := Job(job, overrides, cfg)
-		PodGroup(got, func(string) int32 { return 0 })
+		PodGroup(got)
 		addresses, gang, _ := PodAddresses(job, nil)
 		ConfigMapAt(job, addresses, 20000, gang, cfg)
 		PodAnnotations(job, 20000, &corev1.Pod{})
@@ -128,7 +128,7 @@ func TestRenderingIsDeterministic(t *testing.T) {
 		pods := []*corev1.Pod{pod("wide", RolePS, "1", "10.0.0.1"), pod("wide", RoleWorker, "0", "10.0.0.2")}
 		addresses, gang, missing := PodAddresses(job, pods)
 		all, err := json.Marshal([]any{
-			vcJob, warnings, PodGroup(vcJob, noPriority),
+			vcJob, warnings, PodGroup(vcJob),
 			ConfigMap(job, addresses, gang, Config{}), missing, ServiceAddresses(job), SpecHash(job),
 		})
 		require.NoError(t, err)

@@ -10,18 +10,17 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// hostNetwork puts pods on their nodes' network where intranet Host wants it, and returns warnings about that.
-func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
+// hostNetwork puts pods on their nodes' network where intranet Host wants it, and adds warnings about that.
+func hostNetwork(warnings *Causes, spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) {
 	own := Intranet(job, cfg) == v1.Host
 	spec.HostNetwork = spec.HostNetwork || own
 	if !spec.HostNetwork {
-		return nil
+		return
 	}
 	if spec.DNSPolicy == "" {
 		// What Volcano's webhook writes; without it such pods do not resolve each other's names.
 		spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet
 	}
-	var warnings Causes
 	switch {
 	case Mode(job) == v1.ModeSingle, hasNodeAntiAffinity(spec), own && Elastic(job):
 	case !own:
@@ -37,7 +36,6 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Ca
 			"on one node are one to it, and training does not begin as it should. Let a worker take the whole node, or keep workers "+
 			"apart with podAntiAffinity. Launchers before 2.3 use ports 6170 and up even if they are taken")
 	}
-	return warnings
 }
 
 // hasNodeAntiAffinity reports whether the template has a required anti-affinity between pods on one node. Its selector is not checked.

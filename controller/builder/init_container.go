@@ -28,7 +28,11 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 	}
 	options := barrier.Options{Own: peerLists[r.Name], Timeout: cfg.BarrierTimeout}
 	for _, one := range Roles(job) {
-		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.Name], Least: awaited(job, one, least)})
+		awaited := int(least[one.Name]) // those that the gang starts with
+		if one.Name == RoleWorker && restartsPods(job) {
+			awaited = 0 // the others may have finished when one is started again alone, and names end with their pods
+		}
+		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.Name], Least: awaited})
 	}
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
 		Name:  freeName(spec),
@@ -38,7 +42,7 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 			LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
 		}}},
 		Env: []corev1.EnvVar{
-			fromField(barrier.IndexVariable, "metadata.labels['"+v1.TaskIndexLabel+"']"),
+			fromField(barrier.IndexVariable, indexPath),
 			fromField(barrier.IPsVariable, "status.podIPs"),
 		},
 		Resources: barrierResources(spec),
@@ -51,15 +55,6 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 			spec.ImagePullSecrets = append(spec.ImagePullSecrets, secret)
 		}
 	}
-}
-
-// awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone
-// waits for no other worker, for these may have finished, and names end with their pods.
-func awaited(job *v1.PaddleJob, r Role, least map[string]int32) int {
-	if run := job.Spec.RunPolicy; r.Name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
-		return 0
-	}
-	return int(least[r.Name])
 }
 
 func freeName(spec *corev1.PodSpec) string {
@@ -76,7 +71,7 @@ func freeName(spec *corev1.PodSpec) string {
 // stays one. Nothing is requested where the pod as a whole does. The amounts are below what any training takes, so they
 // add nothing to the pod's, which is what its largest init container, or all others together, request.
 func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
-	var own corev1.ResourceRequirements
+	own := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 	for _, amount := range []struct {
 		name           corev1.ResourceName
 		request, limit string
@@ -96,19 +91,11 @@ func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
 		request := amount.request
 		if limited {
 			request = amount.limit
-			own.Limits = with(own.Limits, amount.name, amount.limit)
+			own.Limits[amount.name] = resource.MustParse(amount.limit)
 		}
-		own.Requests = with(own.Requests, amount.name, request)
+		own.Requests[amount.name] = resource.MustParse(request)
 	}
 	return own
-}
-
-func with(list corev1.ResourceList, name corev1.ResourceName, amount string) corev1.ResourceList {
-	if list == nil {
-		list = corev1.ResourceList{}
-	}
-	list[name] = resource.MustParse(amount)
-	return list
 }
 
 // barrierSecurity keeps the strictest of Kubernetes' pod security standards. It names no user, because some clusters give

@@ -193,7 +193,7 @@ func TestBarrierResources(t *testing.T) {
 // The gang's sum has the barrier's requests where they are the largest request of a pod, and only there.
 func TestBarrierInMinResources(t *testing.T) {
 	sum := func(changes ...change) map[string]string {
-		return text(minResources(guardedJob(t, paddleJob(2, 3, changes...)), noPriority))
+		return text(*PodGroup(guardedJob(t, paddleJob(2, 3, changes...))).Spec.MinResources)
 	}
 	pods := map[string]string{"pods": "5", "count/pods": "5"}
 	require.Equal(t, merged(pods, map[string]string{"cpu": "50m", "requests.cpu": "50m", "memory": "80Mi", "requests.memory": "80Mi"}), sum())

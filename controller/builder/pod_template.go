@@ -11,8 +11,7 @@ import (
 )
 
 // podTemplate is the user's template for a role with what makes it a member of the job.
-func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, Causes) {
-	var warnings Causes
+func podTemplate(warnings *Causes, job *v1.PaddleJob, r Role, priority string, least map[string]int32, cfg Config) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
 		ObjectMeta: metav1.ObjectMeta{
@@ -22,23 +21,22 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 		Spec: *r.Spec.Template.Spec.DeepCopy(),
 	}
 	spec := &template.Spec
-	warnings = append(warnings, restartPolicy(spec, r)...)
-	warnings = append(warnings, hostNetwork(spec, job, r, cfg)...)
-	warnings = append(warnings, unsetHostnames(spec, job, r, cfg)...)
+	restartPolicy(warnings, spec, r)
+	hostNetwork(warnings, spec, job, r, cfg)
+	unsetHostnames(warnings, spec, job, r, cfg)
 	if spec.PriorityClassName == "" {
 		spec.PriorityClassName = priority
 	}
 	FillRequests(spec)
 	addBarrier(spec, job, r, least, cfg)
 	mountSampleSet(spec, job.Spec.SampleSetRef)
-	warnings = append(warnings, addEnvironment(spec, job, r, cfg)...)
-	return template, warnings
+	addEnvironment(warnings, spec, job, r, cfg)
+	return template
 }
 
 // restartPolicy sets a policy under which pods end. OnFailure is kept in PS mode, where a restarted worker joins the training,
 // and in mode Single, where no other pod waits for it; Validate refuses it for Collective.
-func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
-	var warnings Causes
+func restartPolicy(warnings *Causes, spec *corev1.PodSpec, r Role) {
 	switch spec.RestartPolicy {
 	case "":
 		// Kubernetes would make it Always, under which no worker ever succeeds.
@@ -48,19 +46,16 @@ func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
 		warnings.Add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
 			"training ever ends: use Never or OnFailure", r.field())
 	}
-	return warnings
 }
 
 // unsetHostnames unsets the template's host names where pods find each other by those that Volcano's plugin svc sets.
-func unsetHostnames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
+func unsetHostnames(warnings *Causes, spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) {
 	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
-		return nil
+		return
 	}
 	spec.Hostname, spec.Subdomain = "", ""
-	var warnings Causes
 	warnings.Add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
 		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field())
-	return warnings
 }
 
 // FillRequests copies limits into requests that are not set, as the API server does with pods but not with templates.

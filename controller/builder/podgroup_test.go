@@ -13,13 +13,11 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
-func noPriority(string) int32 { return 0 }
-
 func TestPodGroup(t *testing.T) {
 	job, _ := mustJob(t, paddleJob(2, 4, minAvailable(4)))
 	job.UID = "77"
 	job.Spec.Queue, job.Spec.PriorityClassName = "q", "high"
-	got := PodGroup(job, noPriority)
+	got := PodGroup(job)
 	require.Equal(t, metav1.TypeMeta{APIVersion: "scheduling.volcano.sh/v1beta1", Kind: "PodGroup"}, got.TypeMeta)
 	require.Equal(t, "wide-77", got.Name)
 	require.Equal(t, "train", got.Namespace)
@@ -41,109 +39,44 @@ func TestPodGroup(t *testing.T) {
 	require.NotContains(t, job.Labels, "a", "what is rendered shares memory with the Job")
 }
 
-func TestPodGroupTaskMinimum(t *testing.T) {
-	parts := func(least, size int32) *vcbatch.PartitionPolicySpec {
-		return &vcbatch.PartitionPolicySpec{MinPartitions: least, PartitionSize: size}
-	}
-	cases := map[string]struct {
-		task vcbatch.TaskSpec
-		want int32
-	}{
-		"its own":              {vcbatch.TaskSpec{Replicas: 6, MinAvailable: ptr.To[int32](3), PartitionPolicy: parts(2, 2)}, 3},
-		"parts":                {vcbatch.TaskSpec{Replicas: 6, PartitionPolicy: parts(2, 2)}, 4},
-		"no minimum of parts":  {vcbatch.TaskSpec{Replicas: 6, PartitionPolicy: parts(0, 2)}, 6},
-		"parts without a size": {vcbatch.TaskSpec{Replicas: 6, PartitionPolicy: parts(2, 0)}, 6},
-		"all":                  {vcbatch.TaskSpec{Replicas: 6}, 6},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			c.task.Name = "t"
-			got := PodGroup(&vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{c.task}}}, noPriority)
-			require.Equal(t, map[string]int32{"t": c.want}, got.Spec.MinTaskMember)
-		})
-	}
-}
-
 func TestPodGroupTopology(t *testing.T) {
-	topology := &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2), HighestTierName: "rack"}
-	job := &vcbatch.Job{Spec: vcbatch.JobSpec{
-		NetworkTopology: topology,
-		Tasks: []vcbatch.TaskSpec{
-			{Name: "plain", Replicas: 1},
-			{Name: "parted", Replicas: 4, PartitionPolicy: &vcbatch.PartitionPolicySpec{
-				TotalPartitions: 2, PartitionSize: 2, MinPartitions: 1, NetworkTopology: topology,
-			}},
-			{Name: "loose", Replicas: 4, PartitionPolicy: &vcbatch.PartitionPolicySpec{TotalPartitions: 4, PartitionSize: 1}},
-		},
-	}}
-	got := PodGroup(job, noPriority).Spec
-	hard := vcscheduling.HardNetworkTopologyMode
-	require.Equal(t, &vcscheduling.NetworkTopologySpec{Mode: hard, HighestTierAllowed: ptr.To(2)}, got.NetworkTopology)
-	selector := func(task string) *metav1.LabelSelector {
-		return &metav1.LabelSelector{MatchLabels: map[string]string{"volcano.sh/task-spec": task}}
-	}
-	require.Equal(t, []vcscheduling.SubGroupPolicySpec{
-		{
-			Name: "parted", SubGroupSize: ptr.To[int32](2), MinSubGroups: ptr.To[int32](1),
-			LabelSelector: selector("parted"), MatchLabelKeys: []string{"volcano.sh/partition-id"},
-			// Of a part's topology Volcano copies both.
-			NetworkTopology: &vcscheduling.NetworkTopologySpec{Mode: hard, HighestTierAllowed: ptr.To(2), HighestTierName: "rack"},
-		},
-		{
-			Name: "loose", SubGroupSize: ptr.To[int32](1), MinSubGroups: ptr.To[int32](0),
-			LabelSelector: selector("loose"), MatchLabelKeys: []string{"volcano.sh/partition-id"},
-		},
-	}, got.SubGroupPolicy)
+	topology := &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)}
+	job := &vcbatch.Job{Spec: vcbatch.JobSpec{NetworkTopology: topology}}
+	got := PodGroup(job).Spec
+	require.Equal(t, &vcscheduling.NetworkTopologySpec{Mode: vcscheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)}, got.NetworkTopology)
 
 	*got.NetworkTopology.HighestTierAllowed = 9
 	require.Equal(t, 2, *topology.HighestTierAllowed, "what is rendered shares memory with the Job")
-	topology.HighestTierAllowed = nil
-	require.Equal(t, "rack", PodGroup(job, noPriority).Spec.NetworkTopology.HighestTierName)
+	topology.HighestTierAllowed, topology.HighestTierName = nil, "rack"
+	require.Equal(t, "rack", PodGroup(job).Spec.NetworkTopology.HighestTierName)
 }
 
 // taskWith is a task of pods with one container that requests cpu.
-func taskWith(name string, replicas int32, least *int32, cpu, class string) vcbatch.TaskSpec {
-	task := vcbatch.TaskSpec{Name: name, Replicas: replicas, MinAvailable: least}
-	task.Template.Spec = corev1.PodSpec{PriorityClassName: class, Containers: []corev1.Container{{
+func taskWith(name string, replicas, least int32, cpu string) vcbatch.TaskSpec {
+	task := vcbatch.TaskSpec{Name: name, Replicas: replicas, MinAvailable: &least}
+	task.Template.Spec = corev1.PodSpec{Containers: []corev1.Container{{
 		Resources: corev1.ResourceRequirements{Requests: list("cpu", cpu)},
 	}}}
 	return task
 }
 
 func TestMinResourcesCounts(t *testing.T) {
-	classes := map[string]int32{"high": 10, "low": -10}
-	n := ptr.To[int32]
 	// A pod of a takes 1 CPU, one of b 100.
 	cases := map[string]struct {
-		min  int32
 		a, b vcbatch.TaskSpec
 		cpu  string
 		pods string
 	}{
-		"all":                               {5, taskWith("a", 2, n(2), "1", ""), taskWith("b", 3, n(3), "100", ""), "302", "5"},
-		"the minimums":                      {3, taskWith("a", 2, n(2), "1", ""), taskWith("b", 3, n(1), "100", ""), "102", "3"},
-		"the minimums, and not whole roles": {2, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "101", "2"},
-		"above the minimums, in order":      {4, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "103", "4"},
-		"above the minimums, first used up": {7, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "304", "7"},
-		"above the minimums, by priority":   {4, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", "high"), "301", "4"},
-		"a low class comes after none":      {4, taskWith("a", 4, n(1), "1", "low"), taskWith("b", 4, n(1), "100", ""), "301", "4"},
-		"an unknown class is as none":       {4, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", "gone"), "103", "4"},
-		"no minimum counts as all":          {5, taskWith("a", 2, nil, "1", ""), taskWith("b", 3, nil, "100", ""), "302", "5"},
-		"no minimum is filled after one":    {3, taskWith("a", 1, nil, "1", ""), taskWith("b", 3, n(2), "100", ""), "201", "3"},
-		"below the minimums, in order":      {3, taskWith("a", 2, n(2), "1", ""), taskWith("b", 3, n(3), "100", ""), "102", "3"},
-		"below the minimums, whole roles":   {3, taskWith("a", 4, n(1), "1", ""), taskWith("b", 3, n(3), "100", ""), "3", "3"},
-		"below the minimums, by priority":   {3, taskWith("a", 4, n(1), "1", ""), taskWith("b", 3, n(3), "100", "high"), "300", "3"},
-		"more than there are":               {9, taskWith("a", 2, n(1), "1", ""), taskWith("b", 3, n(1), "100", ""), "302", "5"},
+		"all":                               {taskWith("a", 2, 2, "1"), taskWith("b", 3, 3, "100"), "302", "5"},
+		"the minimums":                      {taskWith("a", 2, 2, "1"), taskWith("b", 3, 1, "100"), "102", "3"},
+		"the minimums, and not whole roles": {taskWith("a", 4, 1, "1"), taskWith("b", 4, 1, "100"), "101", "2"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			job := &vcbatch.Job{Spec: vcbatch.JobSpec{MinAvailable: c.min, Tasks: []vcbatch.TaskSpec{c.a, c.b}}}
-			got := text(minResources(job, func(class string) int32 { return classes[class] }))
+			got := text(*PodGroup(&vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{c.a, c.b}}}).Spec.MinResources)
 			require.Equal(t, map[string]string{"cpu": c.cpu, "requests.cpu": c.cpu, "pods": c.pods, "count/pods": c.pods}, got)
 		})
 	}
-	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{taskWith("a", 2, n(0), "1", "")}}}
-	require.Empty(t, minResources(job, noPriority), "nothing is needed for nothing")
 }
 
 func TestUsage(t *testing.T) {
@@ -206,8 +139,7 @@ func TestAddTimes(t *testing.T) {
 	addTimes(sum, list("cpu", "333u", "memory", "4Ei"), 1000)
 	require.Equal(t, map[string]string{"cpu": "333000001n", "memory": "4000Ei"}, text(sum))
 
-	task := taskWith("a", 3, nil, "20000000000000000000", "")
-	job := &vcbatch.Job{Spec: vcbatch.JobSpec{MinAvailable: 3, Tasks: []vcbatch.TaskSpec{task}}}
+	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{taskWith("a", 3, 3, "20000000000000000000")}}}
 	require.Equal(t, map[string]string{"cpu": "60E", "requests.cpu": "60E", "pods": "3", "count/pods": "3"},
-		text(minResources(job, noPriority)), "two names of one quantity must not be one number in memory")
+		text(*PodGroup(job).Spec.MinResources), "two names of one quantity must not be one number in memory")
 }

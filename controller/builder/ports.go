@@ -130,29 +130,21 @@ func (l layout) endpoints(addresses Addresses, role string) string {
 
 func endpoint(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// PodAnnotations is what a pod of a job has to be given by annotations because its template cannot know it. That is its block of the ports
-// that begin at first, and its address; nil for a pod that is not the job's.
+// PodAnnotations is what a pod of a job has to be given by annotations because its template cannot know it. That is its address and, unless
+// first is 0, its block of the ports that begin there; nil for a pod that is not the job's.
 func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]string {
 	role, index, ok := place(job, pod)
 	if !ok {
 		return nil
 	}
-	port := layout{job: job, first: first}.of(role, index)
-	return map[string]string{
-		v1.AddressAnnotation: PaddleIP(pod),
-		v1.PortAnnotation:    strconv.Itoa(port),
+	all := map[string]string{v1.AddressAnnotation: PaddleIP(pod)}
+	if first != 0 {
+		port := layout{job: job, first: first}.of(role, index)
+		all[v1.PortAnnotation] = strconv.Itoa(port)
 		// Both ends are in it; the launcher starts anywhere between and comes round.
-		v1.PortRangeAnnotation: fmt.Sprintf("%d:%d", port+1, port+glooOffset-1),
+		all[v1.PortRangeAnnotation] = fmt.Sprintf("%d:%d", port+1, port+glooOffset-1)
 	}
-}
-
-// hostVariables are those with a pod's ports.
-func hostVariables() []corev1.EnvVar {
-	return []corev1.EnvVar{
-		fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),
-		// The launcher looks for free ports in it (distributed/launch/context/node.py).
-		fromField("PORT_RANGE", "metadata.annotations['"+v1.PortRangeAnnotation+"']"),
-	}
+	return all
 }
 
 // PaddleIP is the address by which Paddle can reach a pod: its IPv4 address where it has one, else what it has.

@@ -30,16 +30,22 @@ const maxRetry int32 = 3
 // Job renders the Volcano Job of a valid PaddleJob, and returns what the user should know
 // about it. Everything that Volcano's webhooks would default is written out, so that the Job means the same without them.
 func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
-	warnings := jobWarnings(job, overrides, cfg)
+	var warnings Causes
+	jobWarnings(&warnings, job, overrides, cfg)
 	least := members(job, overrides)
 	queueName := Queue(job, overrides)
 	priority := priorityClass(job, overrides)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range Roles(job) {
-		template, causes := podTemplate(job, r, priority, least, cfg)
-		warnings = append(warnings, causes...)
-		tasks = append(tasks, task(job, r, least[r.Name], template))
+		tasks = append(tasks, vcbatch.TaskSpec{
+			Name:         r.Name,
+			Replicas:     r.replicas(),
+			MinAvailable: ptr.To(least[r.Name]),
+			MaxRetry:     maxRetry,
+			Template:     podTemplate(&warnings, job, r, priority, least, cfg),
+			Policies:     taskPolicies(job, r),
+		})
 		sum += int64(least[r.Name])
 	}
 	return &vcbatch.Job{
@@ -71,17 +77,6 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 	}, warnings
 }
 
-func task(job *v1.PaddleJob, r Role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
-	return vcbatch.TaskSpec{
-		Name:         r.Name,
-		Replicas:     r.replicas(),
-		MinAvailable: &least,
-		MaxRetry:     maxRetry,
-		Template:     template,
-		Policies:     taskPolicies(job, r),
-	}
-}
-
 func jobAnnotations(job *v1.PaddleJob) map[string]string {
 	all := unreserved(job.Annotations)
 	for _, key := range v1.UserAnnotations {
@@ -89,10 +84,8 @@ func jobAnnotations(job *v1.PaddleJob) map[string]string {
 			all[key] = value
 		}
 	}
-	all = merged(merged(all, placementAnnotations(job)), map[string]string{
-		v1.ModeAnnotation:     string(Mode(job)),
-		v1.SpecHashAnnotation: SpecHash(job),
-	})
+	maps.Copy(all, placementAnnotations(job))
+	all[v1.ModeAnnotation], all[v1.SpecHashAnnotation] = string(Mode(job)), SpecHash(job)
 	delete(all, corev1.LastAppliedConfigAnnotation)
 	return all
 }
@@ -203,14 +196,6 @@ func restartsPods(job *v1.PaddleJob) bool {
 	return Elastic(job) || (job.Spec.RunPolicy != nil && job.Spec.RunPolicy.RestartScope == v1.RestartPod)
 }
 
-// lastingRun is the part of runPolicy that is in the Volcano Job and cannot change with it, nil if there is none.
-func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
-	if run := job.Spec.RunPolicy; run != nil && run.RestartScope == v1.RestartPod {
-		return &v1.RunPolicy{RestartScope: v1.RestartPod}
-	}
-	return nil
-}
-
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
@@ -262,16 +247,15 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 	if policy == nil || policy.NetworkTopology == nil {
 		return nil
 	}
-	limit := policy.NetworkTopology.DeepCopy()
-	mode := vcbatch.HardNetworkTopologyMode
+	limit := policy.NetworkTopology
+	spec := &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierName: limit.HighestTierName}
 	if limit.Mode == v1.TopologySoft {
-		mode = vcbatch.SoftNetworkTopologyMode
+		spec.Mode = vcbatch.SoftNetworkTopologyMode
 	}
-	var tier *int
 	if limit.HighestTierAllowed != nil {
-		tier = ptr.To(int(*limit.HighestTierAllowed))
+		spec.HighestTierAllowed = ptr.To(int(*limit.HighestTierAllowed))
 	}
-	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: tier, HighestTierName: limit.HighestTierName}
+	return spec
 }
 
 // placementAnnotations are the fields of spec.schedulingPolicy and spec.parallelism for which Volcano has no field, for the scheduler's
@@ -332,13 +316,16 @@ func amounts(list corev1.ResourceList) string {
 }
 
 // SpecHash identifies what the job's objects are made from: the spec without what may change while the job runs, which is
-// cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
+// cleanPodPolicy, runPolicy but for its restartScope Pod, and the number of elastic workers between their bounds. Labels and annotations do
 // not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
 // their releases, and a new controller must not take that for a change of the user's.
 func SpecHash(job *v1.PaddleJob) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
-	spec.RunPolicy = lastingRun(job)
+	spec.RunPolicy = nil
+	if run := job.Spec.RunPolicy; run != nil && run.RestartScope == v1.RestartPod {
+		spec.RunPolicy = &v1.RunPolicy{RestartScope: v1.RestartPod}
+	}
 	if Scalable(job) {
 		worker := *spec.Worker
 		worker.Replicas = 0

@@ -309,7 +309,7 @@ func TestTopologyReachesThePodGroup(t *testing.T) {
 			job, warnings := mustJob(t, paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.NetworkTopology = c.limit })))
 			require.Empty(t, warnings)
 			require.Equal(t, c.job, job.Spec.NetworkTopology)
-			require.Equal(t, c.group, PodGroup(job, noPriority).Spec.NetworkTopology)
+			require.Equal(t, c.group, PodGroup(job).Spec.NetworkTopology)
 		})
 	}
 }
@@ -328,7 +328,7 @@ func TestPlacementAnnotations(t *testing.T) {
 	}
 	got, _ := mustJob(t, job)
 	require.Equal(t, want, got.Annotations)
-	require.Equal(t, want, PodGroup(got, noPriority).Annotations)
+	require.Equal(t, want, PodGroup(got).Annotations)
 
 	job.Spec.Parallelism.Order = v1.ShardingFirst
 	got, _ = mustJob(t, job)

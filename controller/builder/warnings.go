@@ -4,6 +4,7 @@ package builder
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
@@ -31,18 +32,13 @@ func (n *Causes) Add(reason, format string, args ...any) {
 	*n = append(*n, Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// jobWarnings returns what of the spec, templates aside, has another effect than the user may expect.
-func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
-	var warnings Causes
-	switch job.Spec.CleanPodPolicy {
-	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
-	default:
+// jobWarnings adds what of the spec, templates aside, has another effect than the user may expect.
+func jobWarnings(warnings *Causes, job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) {
+	if !slices.Contains([]v1.CleanPodPolicy{"", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion}, job.Spec.CleanPodPolicy) {
 		warnings.Add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
 			string(job.Spec.CleanPodPolicy))
 	}
-	switch job.Spec.Intranet {
-	case "", v1.PodIP, v1.Service, v1.Host:
-	default:
+	if !slices.Contains([]v1.Intranet{"", v1.PodIP, v1.Service, v1.Host}, job.Spec.Intranet) {
 		warnings.Add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
 	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
@@ -50,18 +46,16 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Cau
 			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle admits the job; without that "+
 			"plugin it has no effect", v1.MinResourcesAnnotation)
 	}
-	warnings = append(warnings, gangWarnings(job, overrides, cfg)...)
-	warnings = append(warnings, elasticWarnings(job)...)
-	return warnings
+	gangWarnings(warnings, job, overrides, cfg)
+	elasticWarnings(warnings, job)
 }
 
-// gangWarnings returns where the gang is not what minAvailable suggests.
-func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
+// gangWarnings adds where the gang is not what minAvailable suggests.
+func gangWarnings(warnings *Causes, job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) {
 	value, set, field := minimum(job, overrides)
 	if !set {
-		return nil
+		return
 	}
-	var warnings Causes
 	var sum int64
 	for _, n := range members(job, overrides) {
 		sum += int64(n)
@@ -79,5 +73,4 @@ func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Ca
 		warnings.Add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
 			"spec.intranet: Service does not wait for that", field, sum, all)
 	}
-	return warnings
 }

@@ -86,7 +86,7 @@ type Controller struct {
 	// it is kept at, and what events say about its pods and, by its uid with mounts, about their volumes.
 	failures     memory[observed.Failure]
 	podsMissing  firstSeen
-	workerCaps   memory[limitedCap]
+	workerCaps   memory[observed.WorkerCap]
 	listedEvents memory[listedEvent]
 	// eventLists limits how often events are listed.
 	eventLists flowcontrol.PassiveRateLimiter
@@ -116,15 +116,17 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	return c, nil
 }
 
-// Watch starts the informers and waits until the caches are filled. It is called once, also by a controller that does
-// not lead, so that the caches of the next leader are filled.
-func (c *Controller) Watch(ctx context.Context) error {
+// Watch starts the informers and waits until the caches are filled or the context is done. It is called once, also by a controller that
+// does not lead, so that the caches of the next leader are filled.
+func (c *Controller) Watch(ctx context.Context) {
 	klog.FromContext(ctx).Info("Listing PaddleJobs, Volcano Jobs, PodGroups, queues, pods and ConfigMaps")
-	if err := c.sources.start(ctx); err != nil {
-		return err
+	for _, f := range c.sources.all() {
+		f.Start(ctx.Done())
 	}
-	c.synced.Store(true)
-	return nil
+	for _, f := range c.sources.all() {
+		f.WaitForCacheSync(ctx.Done())
+	}
+	c.synced.Store(ctx.Err() == nil)
 }
 
 // Synced reports whether the caches are filled.
@@ -134,7 +136,9 @@ func (c *Controller) Synced() bool { return c.synced.Load() }
 func (c *Controller) Run(ctx context.Context) {
 	klog.FromContext(ctx).Info("Starting workers for PaddleJobs", "workers", c.options.Workers)
 	c.queue.Run(ctx, c.options.Workers)
-	c.sources.shutdown()
+	for _, f := range c.sources.all() {
+		f.Shutdown()
+	}
 }
 
 // measured is sync with metrics.

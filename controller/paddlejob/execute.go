@@ -53,7 +53,8 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 	case lifecycle.NotePodGroup:
 		return c.notePodGroup(ctx, obs, a)
 	case lifecycle.NoteFinalStatus:
-		return c.noteFinalStatus(ctx, obs, a)
+		return c.patchJob(ctx, obs, metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil),
+			"annotating the PaddleJob with its final status")
 	case lifecycle.MovePorts:
 		return c.movePorts(ctx, obs, a)
 	case lifecycle.AnnouncePods:
@@ -97,31 +98,32 @@ func (c *Controller) patchJob(ctx context.Context, obs *observed.State, changes 
 	return nil
 }
 
-// patchVolcanoJob patches the Volcano Job and returns it as it is then. The observed state has it only if admission has changed nothing
-// that was written, which the caller finds out.
-func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, changes map[string]any, doing string) (*vcbatch.Job, error) {
+// patchVolcanoJob patches the Volcano Job. The observed state has it only if admission has changed nothing that was written: changed
+// names the first field that is not as it was.
+func (c *Controller) patchVolcanoJob(ctx context.Context, obs *observed.State, changes map[string]any, doing string,
+	changed func(have *vcbatch.Job) (field string),
+) error {
 	patch, err := json.Marshal(changes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
+	job := obs.VolcanoJob
 	patched, err := c.clients.Volcano.BatchV1alpha1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, patch,
 		metav1.PatchOptions{FieldManager: FieldManager})
 	if err != nil {
-		return nil, writeError(err, doing)
+		return writeError(err, doing)
 	}
 	c.mutatedVolcanoJobs.put(keyOf(patched), mutation[*vcbatch.Job]{patched, job.ResourceVersion, c.now()})
-	return patched, nil
+	if err := changedByAdmission("Volcano Job", patched.Name, changed(patched)); err != nil {
+		return err
+	}
+	obs.VolcanoJob = patched
+	return nil
 }
 
 // writeError is the error of a write: stale if the object has changed or no longer exists, a rejection if the API server refuses it.
 func writeError(err error, doing string) error {
 	return rejectionOr(fmt.Errorf("%s: %w", doing, workers.Stale(err)))
-}
-
-// noteFinalStatus annotates the PaddleJob with how it ended.
-func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
-	patch := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
-	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
 // delete deletes exactly the object that was observed, never another of its name.
@@ -193,7 +195,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 	obs.VolcanoJob = created
 	c.mutatedVolcanoJobs.put(keyOf(created), mutation[*vcbatch.Job]{created, "", c.now()})
 	for _, event := range a.Events {
-		c.recordEvent(obs.Job, event)
+		c.recorder.Event(obs.Job, event.Type, event.Reason, event.Message)
 	}
 	return nil
 }
@@ -221,22 +223,14 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 
 // restoreLabel restores the label of the job's Volcano Job that another program removed. The cache has too little of a Job without it, and
 // its pods would not be recognized.
-func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
-	err = c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(found), metav1.GetControllerOf(found).UID), func() error {
-		restored, err = c.patchLabel(ctx, found)
-		return err
+func (c *Controller) restoreLabel(ctx context.Context, obs *observed.State) error {
+	label := map[string]string{v1.JobNameLabel: obs.VolcanoJob.Name}
+	patch := map[string]any{"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "labels": label}}
+	return c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(obs.Job), obs.Job.UID), func() error {
+		return c.patchVolcanoJob(ctx, obs, patch, "restoring the Volcano Job's label", func(have *vcbatch.Job) string {
+			return changedEntry("metadata.labels", label, have.Labels)
+		})
 	})
-	return restored, err
-}
-
-func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
-	label := map[string]string{v1.JobNameLabel: found.Name}
-	patch := map[string]any{"metadata": map[string]any{"uid": found.UID, "labels": label}}
-	restored, err := c.patchVolcanoJob(ctx, found, patch, "restoring the Volcano Job's label")
-	if err != nil {
-		return nil, err
-	}
-	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", label, restored.Labels))
 }
 
 // issueCommand creates a Command for Volcano, unless it has not read the last one yet.
@@ -273,56 +267,49 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 		"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "resourceVersion": obs.VolcanoJob.ResourceVersion},
 		"spec":     map[string]any{"minAvailable": a.Job.Spec.MinAvailable, "tasks": a.Job.Spec.Tasks},
 	}
-	scaled, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "scaling the Volcano Job")
-	if err != nil {
+	if err := c.patchVolcanoJob(ctx, obs, patch, "scaling the Volcano Job", func(have *vcbatch.Job) string {
+		if lifecycle.SameSize(a.Job, have) {
+			return ""
+		}
+		return "spec.tasks[*].replicas or minAvailable"
+	}); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
-	if !lifecycle.SameSize(a.Job, scaled) {
-		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
-	}
+	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", obs.VolcanoJob.Spec.MinAvailable)
 	if a.WorkerCap != nil {
-		c.workerCaps.put(string(scaled.UID), limitedCap{WorkerCap: *a.WorkerCap, until: obs.Now.Add(a.WorkerCap.Left)})
+		c.workerCaps.put(string(obs.VolcanoJob.UID), *a.WorkerCap)
 	}
-	obs.VolcanoJob = scaled
 	return nil
 }
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and emits an event once.
 func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
 	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
-	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup")
-	if err != nil {
+	if err := c.patchVolcanoJob(ctx, obs, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup", func(have *vcbatch.Job) string {
+		return changedEntry("metadata.annotations", note, have.Annotations)
+	}); err != nil {
 		return err
 	}
-	if err := changedByAdmission("Volcano Job", noted.Name, changedEntry("metadata.annotations", note, noted.Annotations)); err != nil {
-		return err
-	}
-	obs.VolcanoJob = noted
-	c.recordEvent(obs.Job, a.Event)
+	c.recorder.Event(obs.Job, a.Event.Type, a.Event.Reason, a.Event.Message)
 	return nil
 }
 
 // applyPodGroup creates or repairs the PodGroup, whichever of the two controllers was first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
-	if obs.Attempt() != observed.AttemptNew {
+	if obs.Phase() != "" {
 		// A cached Volcano Job may have finished since; a PodGroup made now would hold capacity of the queue.
 		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))
 		}
-		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.AttemptOf(fresh).Active() {
+		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.IsActive(fresh.Status.State.Phase) {
 			return nil
 		}
 	}
 	if obs.PodGroup == nil {
 		return c.createPodGroup(ctx, obs, a.PodGroup)
 	}
-	owned := lifecycle.PodGroupOwned(a.PodGroup)
-	if metadata, ok := owned["metadata"].(map[string]any); ok {
-		metadata["uid"] = obs.PodGroup.UID // an apply without it would create a PodGroup of these fields alone
-	}
-	body, err := json.Marshal(owned)
+	body, err := json.Marshal(lifecycle.PodGroupOwned(a.PodGroup, obs.PodGroup.UID))
 	if err != nil {
 		return fmt.Errorf("encoding the PodGroup: %w", err)
 	}

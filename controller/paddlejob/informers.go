@@ -3,8 +3,6 @@
 package paddlejob
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"reflect"
 	"strings"
@@ -69,27 +67,6 @@ func newSources(clients Clients, namespace string, resync time.Duration) *source
 
 func (s *sources) all() []factory {
 	return []factory{s.paddle, s.volcano, s.cluster, s.pods, s.configMaps}
-}
-
-// start runs the informers and waits until each has listed once.
-func (s *sources) start(ctx context.Context) error {
-	for _, f := range s.all() {
-		f.Start(ctx.Done())
-	}
-	for _, f := range s.all() {
-		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				return fmt.Errorf("listing %s: stopped before the API server answered", kind)
-			}
-		}
-	}
-	return nil
-}
-
-func (s *sources) shutdown() {
-	for _, f := range s.all() {
-		f.Shutdown()
-	}
 }
 
 // stripUnusedFields drops what the controller never reads, so that its caches stay small.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -52,19 +53,15 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 		written = strconv.Itoa(a.First)
 		choice[v1.FirstPortAnnotation] = written
 	}
-	moved, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, choice, hostJobs), "choosing ports")
-	if err != nil {
+	if err := c.patchVolcanoJob(ctx, obs, metadata(obs.VolcanoJob, choice, hostJobs), "choosing ports", func(have *vcbatch.Job) string {
+		if have.Annotations[v1.FirstPortAnnotation] != written {
+			return "metadata.annotations[" + v1.FirstPortAnnotation + "]"
+		}
+		return changedEntry("metadata.labels", hostJobs, have.Labels)
+	}); err != nil {
 		return err
 	}
 	klog.FromContext(ctx).Info("Set the ports of nodes of the Volcano Job", "first", a.First)
-	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
-	if moved.Annotations[v1.FirstPortAnnotation] != written {
-		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
-	}
-	if err := changedByAdmission("Volcano Job", moved.Name, field); err != nil {
-		return err
-	}
-	obs.VolcanoJob = moved
 	return nil
 }
 
@@ -153,7 +150,7 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 	}
 	obs.Environment = written
 	if a.Event != nil {
-		c.recordEvent(obs.Job, *a.Event)
+		c.recorder.Event(obs.Job, a.Event.Type, a.Event.Reason, a.Event.Message)
 	}
 	return nil
 }

@@ -32,26 +32,20 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		return nil, nil //nolint:nilnil // another controller runs it
 	}
 	job, _ = c.mutatedJobs.newest(key, job, true, c.now())
-	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
+	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, PriorityClassExists: c.priorityClassExists, TakenPorts: c.takenPorts(key)}
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
 	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil, obs.Now); ok {
-		switch {
-		case !metav1.IsControlledBy(found, job):
+		if !metav1.IsControlledBy(found, job) {
 			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
-		case found.Labels[v1.JobNameLabel] == "":
-			if obs.VolcanoJob, err = c.restoreLabel(ctx, found); err != nil {
+		} else if obs.VolcanoJob = found; found.Labels[v1.JobNameLabel] == "" {
+			if err := c.restoreLabel(ctx, obs); err != nil {
 				return nil, err
 			}
-		default:
-			obs.VolcanoJob = found
 		}
 	}
 	if err := c.observePods(obs, key); err != nil {
 		return nil, err
-	}
-	if obs.Succeeded() {
-		obs.SucceededFor = obs.Now.Sub(obs.LastEnd())
 	}
 	if obs.VolcanoJob != nil {
 		if failure, ok := c.failures.get(string(obs.VolcanoJob.UID)); ok {
@@ -59,7 +53,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		}
 		sent, _ := c.unacknowledged.get(volcano.JobState(obs.VolcanoJob))
 		obs.UnacknowledgedFor = sent.UnacknowledgedFor(obs.Now)
-		earlier, ok := c.sentCommands.get(key + " " + string(obs.Attempt().Command()))
+		earlier, ok := c.sentCommands.get(key + " " + string(observed.CommandOf[obs.Phase()]))
 		obs.EarlierCommand = ok && earlier.Ended(obs.VolcanoJob)
 		groupName := volcano.PodGroupName(obs.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
@@ -123,19 +117,13 @@ func (c *Controller) observeNamesake(obs *observed.State) {
 }
 
 func (c *Controller) findQueue(name string) *vcscheduling.Queue {
-	queue, err := c.queues.Get(name)
-	if err != nil {
-		return nil
-	}
+	queue, _ := c.queues.Get(name) // nil if there is none
 	return queue
 }
 
-func (c *Controller) findPriority(class string) (int32, bool) {
-	found, err := c.priorityClasses.Get(class)
-	if err != nil {
-		return 0, false
-	}
-	return found.Value, true
+func (c *Controller) priorityClassExists(name string) bool {
+	_, err := c.priorityClasses.Get(name)
+	return err == nil
 }
 
 // nameConflict describes an object with the name of one that the job needs. The garbage collector deletes what belonged to
@@ -170,19 +158,8 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 		return fmt.Errorf("the PaddleJob was replaced: %w", errStale)
 	}
 	obs.Job = fresh
-	if err := c.readNamespaceQueue(ctx, obs); err != nil {
-		return err
-	}
-	if err := c.readTrainingConfig(ctx, obs); err != nil {
-		return err
-	}
-	if obs.Environment == nil {
-		if err := c.readConfigMap(ctx, obs); err != nil {
-			return err
-		}
-	}
-	if builder.Intranet(obs.Job, c.options.Render) == v1.Service {
-		if err := c.readNameService(ctx, obs); err != nil {
+	for _, read := range []func(context.Context, *observed.State) error{c.readNamespaceQueue, c.readTrainingConfig, c.readConfigMap, c.readNameService} {
+		if err := read(ctx, obs); err != nil {
 			return err
 		}
 	}
@@ -242,6 +219,9 @@ func (c *Controller) readTrainingConfig(ctx context.Context, obs *observed.State
 }
 
 func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) error {
+	if obs.Environment != nil {
+		return nil
+	}
 	cm, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -260,6 +240,9 @@ func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) err
 // readNameService looks for a Service with the name of the one that gives the pods their names; Volcano would adopt it
 // without an error, and no name would resolve.
 func (c *Controller) readNameService(ctx context.Context, obs *observed.State) error {
+	if builder.Intranet(obs.Job, c.options.Render) != v1.Service {
+		return nil
+	}
 	service, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -283,12 +266,10 @@ func noteFailure(failures *memory[observed.Failure], pod *corev1.Pod, deleted bo
 	failure := observed.Failure{ByVolcano: pod.Annotations[v1.OutOfSyncAnnotation] != ""}
 	since, disrupted := observed.Disruption(pod)
 	lost := disrupted && since.IsZero()
-	switch {
-	case disrupted && !failure.ByVolcano:
-		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
-	case pod.Status.Phase == corev1.PodFailed:
+	switch phase := pod.Status.Phase; {
+	case phase == corev1.PodFailed && (failure.ByVolcano || !disrupted):
 		failure.Reason, failure.Message = observed.ReasonPodFailed, observed.TerminationMessage(pod)
-	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.ByVolcano:
+	case !failure.ByVolcano && (disrupted || deleted && phase != corev1.PodSucceeded):
 		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
 	default:
 		return

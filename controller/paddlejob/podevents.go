@@ -38,12 +38,6 @@ type listedEvent struct {
 	listed time.Time
 }
 
-// limitedCap is a number of workers that an elastic job is kept at for a while.
-type limitedCap struct {
-	observed.WorkerCap
-	until time.Time
-}
-
 // shouldListEvents reports whether the events of a key are to be listed now, and notes that they are.
 func (c *Controller) shouldListEvents(key string, now time.Time) bool {
 	known, ok := c.listedEvents.get(key)
@@ -63,11 +57,11 @@ func (c *Controller) eventText(key string) string {
 // workerCap is the number of workers that a job is kept at, nil if it is not, or not any more.
 func (c *Controller) workerCap(uid string, now time.Time) *observed.WorkerCap {
 	limit, ok := c.workerCaps.get(uid)
-	if limit.Left = limit.until.Sub(now); !ok || limit.Left <= 0 {
+	if !ok || !limit.Until.After(now) {
 		c.workerCaps.forget(uid)
 		return nil
 	}
-	return &limit.WorkerCap
+	return &limit
 }
 
 // observeMissingPods records since when pods are missing that Volcano is to create, and why the API server refuses them.
@@ -77,7 +71,7 @@ func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State
 	podsMissing := obs.PodsMissing()
 	if !podsMissing && !obs.WorkersMissing() {
 		c.podsMissing.forget(uid)
-		if obs.Attempt() == observed.AttemptTerminated && !observed.Finished(obs.Job) { // its end is not recorded yet
+		if obs.Phase() == vcbatch.Terminated && !observed.Finished(obs.Job) { // its end is not recorded yet
 			obs.PodCreateError = c.podCreateError(ctx, obs.VolcanoJob, lifecycle.EventsAfter)
 		} else {
 			c.listedEvents.forget(uid)

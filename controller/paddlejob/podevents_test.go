@@ -198,8 +198,9 @@ func TestWorkersAreCappedForAWhile(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	require.Nil(t, d.workerCap("vc", epoch))
-	d.workerCaps.put("vc", limitedCap{WorkerCap: observed.WorkerCap{Workers: 2, PodCreateError: violates}, until: epoch.Add(time.Minute)})
-	require.Equal(t, &observed.WorkerCap{Workers: 2, PodCreateError: violates, Left: 20 * time.Second}, d.workerCap("vc", epoch.Add(40*time.Second)))
+	limit := observed.WorkerCap{Workers: 2, PodCreateError: violates, Until: epoch.Add(time.Minute)}
+	d.workerCaps.put("vc", limit)
+	require.Equal(t, &limit, d.workerCap("vc", epoch.Add(40*time.Second)))
 	require.Nil(t, d.workerCap("vc", epoch.Add(time.Minute)))
 	require.Empty(t, d.workerCaps.values)
 }

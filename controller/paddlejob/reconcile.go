@@ -89,8 +89,10 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 		c.statusPendingSince.forget(key)
 		return 0, nil
 	}
-	if wait := c.writeLater(key, before, after); wait > 0 {
-		return wait, nil
+	if delay := lifecycle.Delay(before, after); delay > 0 {
+		if waited, _ := c.statusPendingSince.since(key, c.now()); waited < delay {
+			return delay - waited, nil
+		}
 	}
 	changed := obs.Job.DeepCopy()
 	changed.Status = *after
@@ -108,23 +110,9 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 	}
 	recordStatus(obs.Job, before, after)
 	for _, event := range lifecycle.Events(before, after, plan.Warnings) {
-		c.recordEvent(obs.Job, event)
+		c.recorder.Event(obs.Job, event.Type, event.Reason, event.Message)
 	}
 	return 0, nil
-}
-
-// writeLater returns how much longer a change of the status waits for more of them, 0 if it is to be written now.
-func (c *Controller) writeLater(key string, before, after *v1.PaddleJobStatus) time.Duration {
-	delay := lifecycle.Delay(before, after)
-	if delay == 0 {
-		return 0
-	}
-	waited, _ := c.statusPendingSince.since(key, c.now())
-	return max(delay-waited, 0)
-}
-
-func (c *Controller) recordEvent(job *v1.PaddleJob, event lifecycle.Event) {
-	c.recorder.Event(job, event.Type, event.Reason, event.Message)
 }
 
 // ignoreNotFound ignores that an object no longer exists, which the watch reports too.

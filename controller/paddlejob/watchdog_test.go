@@ -53,7 +53,7 @@ func TestVolcanoHasLostAVolcanoJob(t *testing.T) {
 
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	d.workerCaps.put("vc", limitedCap{})
+	d.workerCaps.put("vc", observed.WorkerCap{})
 	d.volcanoJobChanged(job, true)
 	require.Empty(t, d.unacknowledged.values)
 	require.Empty(t, d.commandSent.values)

@@ -100,7 +100,7 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg builder.Config) (end string
 	if err != nil {
 		return "", fmt.Errorf("the Volcano Job is refused: %w", err)
 	}
-	group := builder.PodGroup(made, func(string) int32 { return 0 })
+	group := builder.PodGroup(made)
 	if _, err := cluster.Volcano.SchedulingV1beta1().PodGroups(specs).Create(ctx, group, dryRun); err != nil {
 		return "", fmt.Errorf("the PodGroup is refused: %w", err)
 	}

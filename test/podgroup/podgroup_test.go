@@ -20,11 +20,6 @@ import (
 // seed is printed with every failure; another one makes other jobs.
 const seed = 20260101
 
-// priorities returns those of vcjob.Shared.
-func priorities(class string) int32 {
-	return map[string]int32{"low": 10, "medium": 100, "high": 1000}[class]
-}
-
 func volcano(t *testing.T) *vcjob.Controller {
 	t.Helper()
 	controller, err := vcjob.Shared()
@@ -42,7 +37,7 @@ func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
 	require.Equal(t, want.OwnerReferences, got.OwnerReferences)
 }
 
-// For any Job, paddlejob-controller's PodGroup equals that of Volcano's Job controller.
+// For any Job as the builder makes them, paddlejob-controller's PodGroup equals that of Volcano's Job controller.
 func TestOurPodGroupIsVolcanos(t *testing.T) {
 	d, controller := newGenerator(seed), volcano(t)
 	for i := range 400 {
@@ -50,7 +45,7 @@ func TestOurPodGroupIsVolcanos(t *testing.T) {
 		require.NoError(t, err)
 		volcanos, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
-		t.Run(job.Name, func(t *testing.T) { requireEqual(t, volcanos, builder.PodGroup(job, priorities)) })
+		t.Run(job.Name, func(t *testing.T) { requireEqual(t, volcanos, builder.PodGroup(job)) })
 	}
 }
 
@@ -62,7 +57,7 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	for i := range 60 {
 		job := d.volcanoJob(fmt.Sprintf("existing-%d", i))
 		job.UID = vcjob.UID(job.Name)
-		_, err := groups.Create(t.Context(), builder.PodGroup(job, priorities), metav1.CreateOptions{})
+		_, err := groups.Create(t.Context(), builder.PodGroup(job), metav1.CreateOptions{})
 		require.NoError(t, err)
 		job, err = controller.Create(t.Context(), job)
 		require.NoError(t, err)
@@ -80,7 +75,7 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	for _, job := range jobs {
 		stored, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
-		requireEqual(t, stored, builder.PodGroup(job, priorities))
+		requireEqual(t, stored, builder.PodGroup(job))
 	}
 }
 
@@ -96,7 +91,7 @@ func TestEveryRolesMinimumCounts(t *testing.T) {
 		volcanos, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
 		t.Run(job.Name, func(t *testing.T) {
-			group := builder.PodGroup(job, priorities)
+			group := builder.PodGroup(job)
 			requireEqual(t, volcanos, group)
 			var sum int32
 			for _, least := range group.Spec.MinTaskMember {

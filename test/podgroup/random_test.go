@@ -83,7 +83,7 @@ func (d generator) template() corev1.PodTemplateSpec {
 	return template
 }
 
-// volcanoJob returns any Job that Volcano's webhook accepts.
+// volcanoJob returns any Job as the builder makes them: its minimum is the sum of its tasks', which have no partition policy.
 func (d generator) volcanoJob(name string) *vcbatch.Job {
 	job := &vcbatch.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train"},
@@ -92,22 +92,12 @@ func (d generator) volcanoJob(name string) *vcbatch.Job {
 	if d.odds(50) {
 		job.Labels, job.Annotations = map[string]string{"team": "ctr"}, map[string]string{"volcano.sh/preemptable": "true", "note": "x"}
 	}
-	var total int32
 	for i := range 1 + d.IntN(4) {
 		task := vcbatch.TaskSpec{Name: fmt.Sprintf("task%d", i), Replicas: 1 + d.Int32N(6), Template: d.template()}
-		if d.odds(60) {
-			task.MinAvailable = ptr.To(d.Int32N(task.Replicas + 1))
-		}
-		total += task.Replicas
-		if d.odds(15) {
-			task.PartitionPolicy = &vcbatch.PartitionPolicySpec{TotalPartitions: 1, PartitionSize: task.Replicas, MinPartitions: 1}
-			if d.odds(50) {
-				task.PartitionPolicy.NetworkTopology = d.topology()
-			}
-		}
+		task.MinAvailable = ptr.To(1 + d.Int32N(task.Replicas))
+		job.Spec.MinAvailable += *task.MinAvailable
 		job.Spec.Tasks = append(job.Spec.Tasks, task)
 	}
-	job.Spec.MinAvailable = 1 + d.Int32N(total)
 	if d.odds(30) {
 		job.Spec.NetworkTopology = d.topology()
 	}
@@ -115,10 +105,14 @@ func (d generator) volcanoJob(name string) *vcbatch.Job {
 }
 
 func (d generator) topology() *vcbatch.NetworkTopologySpec {
-	return &vcbatch.NetworkTopologySpec{
+	topology := &vcbatch.NetworkTopologySpec{
 		Mode:               pick(d, vcbatch.HardNetworkTopologyMode, vcbatch.SoftNetworkTopologyMode),
-		HighestTierAllowed: pick(d, nil, ptr.To(1), ptr.To(2)), HighestTierName: pick(d, "", "rack"),
+		HighestTierAllowed: pick(d, nil, ptr.To(1), ptr.To(2)),
 	}
+	if topology.HighestTierAllowed == nil {
+		topology.HighestTierName = pick(d, "", "rack")
+	}
+	return topology
 }
 
 // paddleJob returns any PaddleJob that has what it needs to train.

@@ -13,7 +13,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -70,10 +69,7 @@ func (c *Clients) Views(ctx context.Context) (views []*observed.State, err error
 	for _, job := range jobs {
 		v := &observed.State{Now: time.Now(), Job: job, Operator: observed.Operator{Pods: podsOf[job.UID], Services: servicesOf[job.UID]}}
 		v.Queue = func(name string) *vcscheduling.Queue { return named(queues, name) }
-		v.Priority = func(name string) (int32, bool) {
-			class := named(classes, name)
-			return ptr.Deref(class, schedulingv1.PriorityClass{}).Value, class != nil
-		}
+		v.PriorityClassExists = func(name string) bool { return named(classes, name) != nil }
 		observed.SortPods(v.Operator.Pods)
 		if views = append(views, v); r.err == nil {
 			c.readNamesakes(ctx, r, v)

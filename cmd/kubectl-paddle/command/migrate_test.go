@@ -24,7 +24,7 @@ import (
 func operated(namespace, name string, change ...func(*observed.State)) *observed.State {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.PaddleJobSpec{Worker: &v1.ResourceSpec{Replicas: 2}}}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
-	v := &observed.State{Job: job, Priority: func(string) (int32, bool) { return 0, false }, Queue: func(name string) *vcscheduling.Queue {
+	v := &observed.State{Job: job, PriorityClassExists: func(string) bool { return false }, Queue: func(name string) *vcscheduling.Queue {
 		if name != "default" {
 			return nil
 		}

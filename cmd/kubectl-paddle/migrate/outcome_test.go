@@ -32,7 +32,7 @@ func seen(change ...func(*observed.State)) *observed.State {
 			}
 			return nil
 		},
-		Priority: func(string) (int32, bool) { return 0, false },
+		PriorityClassExists: func(string) bool { return false },
 	}
 	for _, c := range change {
 		c(v)

@@ -95,7 +95,7 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 		}
 		*spec = snapshot.PodSpec(spec)
 	}
-	group := builder.PodGroup(made, func(class string) int32 { return describe.Priority(c.PriorityClasses, class) })
+	group := builder.PodGroup(made)
 	group.UID, group.CreationTimestamp = "plan", c.taken
 	group.Status.Phase = vcscheduling.PodGroupPending
 	c.PodGroups = append(c.PodGroups, group)

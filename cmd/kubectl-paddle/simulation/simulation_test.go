@@ -107,7 +107,7 @@ func waits(s *snapshot.Snapshot, job *v1.PaddleJob) {
 	made, _ := builder.Job(job, builder.PodGroupOverrides{}, builder.Config{})
 	made.UID = types.UID(job.Name)
 	made.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
-	group := builder.PodGroup(made, func(string) int32 { return 0 })
+	group := builder.PodGroup(made)
 	group.UID, group.CreationTimestamp, group.Status.Phase = made.UID, made.CreationTimestamp, vcscheduling.PodGroupPending
 	s.Jobs, s.PodGroups = append(s.Jobs, made), append(s.PodGroups, group)
 	*s = *snapshot.New(s)

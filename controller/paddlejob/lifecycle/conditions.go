@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -61,7 +62,7 @@ func (s *conditionSetter) stalled() {
 	switch {
 	case plan.Stalled != nil:
 		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
-	case obs.Attempt().Stopped() && plan.Retrying == nil:
+	case observed.IsAborted(obs.Phase()) && plan.Retrying == nil:
 		s.set(v1.ConditionStalled, true, ReasonAborted, fmt.Sprintf(
 			"a user or program aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", obs.Job.Namespace, obs.Job.Name))
 	default:
@@ -165,7 +166,7 @@ func (s *conditionSetter) restarting(running bool) {
 			message = s.numbered(reason, message)
 		}
 		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
-	case running && obs.Attempt() != observed.AttemptRestarting:
+	case running && obs.Phase() != vcbatch.Restarting:
 		switch {
 		case s.has(v1.ConditionRestarting):
 			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
@@ -249,7 +250,7 @@ func (s *conditionSetter) admitted(placed bool) {
 	switch obs := s.obs; {
 	case obs.VolcanoJob == nil:
 		s.set(v1.ConditionAdmitted, false, reasonNotCreated, "")
-	case s.plan.Retrying != nil || obs.Attempt() == observed.AttemptRestarting:
+	case s.plan.Retrying != nil || obs.Phase() == vcbatch.Restarting:
 		s.set(v1.ConditionAdmitted, false, reasonRestarting, "")
 	case placed || obs.Admitted():
 		s.set(v1.ConditionAdmitted, true, reasonAdmitted, "")
@@ -312,7 +313,7 @@ func pendingReason(obs *observed.State, now time.Time) (reason, message string) 
 	switch {
 	case obs.VolcanoJob == nil:
 		return reasonNotCreated, ""
-	case obs.Attempt() == observed.AttemptRestarting:
+	case obs.Phase() == vcbatch.Restarting:
 		return reasonRestarting, "the pods of the failed gang are being deleted"
 	case made < total && obs.PodCreateError != "":
 		return RefusalReason(obs.PodCreateError), fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, obs.PodCreateError)

@@ -77,26 +77,6 @@ func TestFailedFor(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"a failure that was seen": {
-			phase: vcbatch.Failed, with: []change{retriedTimes(3), func(obs *observed.State) {
-				obs.Failure = &observed.Failure{Attempt: 2, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
-			}},
-			reason: "PodEvicted", message: "job-ps-0 was evicted; the job had been restarted 3 times before",
-		},
-		"a failure of an earlier attempt": {
-			phase: vcbatch.Failed, with: []change{retriedTimes(3), func(obs *observed.State) {
-				obs.Failure = &observed.Failure{Attempt: 1, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
-			}},
-			reason: ReasonUnknownFailure, message: "a pod failed or was evicted; the job had been restarted 3 times before",
-		},
-		"a failed pod that is still there": {
-			phase: vcbatch.Failed, with: []change{retriedTimes(2), pods(observed.Terminating, observed.Succeeded, observed.Failed)},
-			reason: "PodFailed", message: "job-worker-1 exited with code 3; the job had been restarted twice before",
-		},
-		"at the first go": {
-			phase: vcbatch.Failed, with: []change{pods(observed.Terminating, observed.Succeeded, observed.Failed)},
-			reason: "PodFailed", message: "job-worker-1 exited with code 3",
-		},
 		"Volcano gave up": {
 			phase: vcbatch.Terminated, reason: ReasonTerminated,
 			message: "Volcano terminated the job: kubectl describe vcjob -n ml job says why",
@@ -436,7 +416,6 @@ func TestRecreations(t *testing.T) {
 
 func delays(obs *observed.State) {
 	obs.VolcanoJob.Spec.Policies = []vcbatch.LifecyclePolicy{{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction}}
-	obs.VolcanoJob.Spec.MaxRetry = 1 << 30
 	obs.Job.Spec.RunPolicy = &v1.RunPolicy{BackoffLimit: ptr.To[int32](4)}
 }
 
@@ -520,10 +499,7 @@ func TestRecreateConditions(t *testing.T) {
 		Plan{Failed: &builder.Cause{Reason: ReasonBackoffLimitExceeded, Message: "4 is the limit"}})
 	require.Equal(t, "job-worker-0 exited with code 3; the job had been restarted 4 times before, and 4 is the limit", message(last, v1.ConditionFailed))
 
-	second := func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "1"
-		obs.VolcanoJob.Spec.MaxRetry = 2
-	}
+	second := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "1" }
 	require.Equal(t, "restart 2 of 4: job-worker-0 exited with code 3",
 		message(next(seen(vcbatch.Restarting, second, retriedTimes(1), failed)), v1.ConditionRestarting))
 }

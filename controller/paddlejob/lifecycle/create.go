@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -46,10 +48,7 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if degrees != nil {
 		job.Annotations[v1.ParallelismAnnotation] = builder.Degrees(degrees)
 	}
-	if p.Stalled = unknownQueue(obs, job.Spec.Queue); p.Stalled != nil {
-		return
-	}
-	if p.Stalled = unknownPriority(obs, job); p.Stalled != nil {
+	if p.Stalled = cmp.Or(unknownQueue(obs, job.Spec.Queue), unknownPriority(obs, job)); p.Stalled != nil {
 		return
 	}
 	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
@@ -61,8 +60,15 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if _, ok := p.choosePorts(obs, cfg); !ok {
 		return
 	}
+	events := []Event{{
+		Type:   corev1.EventTypeNormal,
+		Reason: ReasonVolcanoJobCreated,
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is capacity for %d of them at the same time",
+			job.Spec.Queue, job.Spec.MinAvailable),
+	}}
 	if obs.UserPodGroup != nil {
 		job.Annotations[v1.UserPodGroupAnnotation] = string(obs.UserPodGroup.UID)
+		events = append(events, podGroupTaken(obs.UserPodGroup))
 	}
 	if obs.Job.Status.Recreations > 0 {
 		job.Annotations[v1.RecreationsAnnotation] = strconv.Itoa(int(obs.Job.Status.Recreations))
@@ -73,20 +79,7 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if known(builder.Intranet(obs.Job, cfg), builder.Elastic(obs.Job)) {
 		p.knownEnvironment(obs, cfg)
 	}
-	p.do(CreateVolcanoJob{Job: job, Events: creationEvents(obs, job.Spec.Queue, job.Spec.MinAvailable)})
-}
-
-func creationEvents(obs *observed.State, queue string, gang int32) []Event {
-	events := []Event{{
-		Type:   corev1.EventTypeNormal,
-		Reason: ReasonVolcanoJobCreated,
-		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is capacity for %d of them at the same time",
-			queue, gang),
-	}}
-	if obs.UserPodGroup != nil {
-		events = append(events, podGroupTaken(obs.UserPodGroup))
-	}
-	return events
+	p.do(CreateVolcanoJob{Job: job, Events: events})
 }
 
 // nameTaken reports whether objects are in the way of those that have to be made.
@@ -153,7 +146,7 @@ func unknownPriority(obs *observed.State, job *vcbatch.Job) *builder.Cause {
 		if class == "" {
 			continue
 		}
-		if _, ok := obs.Priority(class); !ok {
+		if !obs.PriorityClassExists(class) {
 			return &builder.Cause{Reason: ReasonPriorityClassNotFound, Message: fmt.Sprintf(
 				"priority class %q does not exist: create it, or name one that does (kubectl get priorityclasses)", class)}
 		}
@@ -256,16 +249,13 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 // replaceVolcanoJob deletes a Volcano Job whose pods have not started.
 func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 	p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: why}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
-	}
 	p.recreate(obs)
 }
 
 // podsStarted reports whether something would be lost if the gang were created again: a placed pod may run as soon as it has the
 // addresses of the others.
 func podsStarted(obs *observed.State) bool {
-	if obs.Attempt() == observed.AttemptRestarting && !observed.RestartsPods(obs.VolcanoJob) {
+	if obs.Phase() == vcbatch.Restarting && !observed.RestartsPods(obs.VolcanoJob) {
 		return false
 	}
 	for _, m := range obs.RolePods() {
@@ -279,13 +269,10 @@ func podsStarted(obs *observed.State) bool {
 // podGroup creates the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over is deleted
 // when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(obs *observed.State) {
-	if !obs.Attempt().Active() || obs.Succeeded() {
+	if !observed.IsActive(obs.Phase()) || obs.Succeeded() {
 		return
 	}
-	want := builder.PodGroup(obs.VolcanoJob, func(class string) int32 {
-		value, _ := obs.Priority(class)
-		return value
-	})
+	want := builder.PodGroup(obs.VolcanoJob)
 	if obs.PodGroup == nil || (obs.PodGroup.DeletionTimestamp == nil && podGroupDiffers(obs.PodGroup, want)) {
 		p.do(ApplyPodGroup{PodGroup: want})
 	}
@@ -314,9 +301,10 @@ func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
 // PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply: the gang's size, without which
 // a part of it could start, its queue, its topology and metadata. Volcano's Job controller updates minResources,
 // priorityClassName and subGroupPolicy, and a second owner would revert what another release of Volcano writes there.
-func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
+// Without the uid an apply could create a PodGroup of these fields alone.
+func PodGroupOwned(whole *vcscheduling.PodGroup, uid types.UID) map[string]any {
 	metadata := map[string]any{
-		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,
+		"name": whole.Name, "namespace": whole.Namespace, "uid": uid, "labels": whole.Labels, "annotations": whole.Annotations,
 		"ownerReferences": whole.OwnerReferences,
 	}
 	spec := map[string]any{"queue": whole.Spec.Queue, "minMember": whole.Spec.MinMember, "minTaskMember": whole.Spec.MinTaskMember}

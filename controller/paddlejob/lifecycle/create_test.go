@@ -226,7 +226,6 @@ func TestSpecChange(t *testing.T) {
 	fewer := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 1 })
 	bad := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Template.Spec.SchedulerName = "other" })
 	placed := []change{with("ps", observed.Starting), with("worker", observed.Starting, observed.Starting)}
-	lastRestart := func(obs *observed.State) { obs.VolcanoJob.Status.RetryCount = obs.VolcanoJob.Spec.MaxRetry }
 	replaced := gist{does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing}
 	for name, tc := range map[string]struct {
 		phase vcbatch.JobPhase
@@ -256,8 +255,7 @@ func TestSpecChange(t *testing.T) {
 			phase: vcbatch.Restarting, with: append(running, environmentOf, more),
 			want: gist{does: []string{"delete ConfigMap job", "delete Volcano Job job"}, waiting: ReasonReplacing},
 		},
-		"about to fail": {phase: vcbatch.Restarting, with: []change{lastRestart, more}},
-		"completing":    {phase: vcbatch.Completing, with: []change{noPodGroup, more}},
+		"completing": {phase: vcbatch.Completing, with: []change{noPodGroup, more}},
 		"gang restarted, addresses of the dead": {
 			phase: vcbatch.Running,
 			with:  append(placed, environmentOf, more, func(obs *observed.State) { obs.Pods[0].UID = "new" }),
@@ -349,5 +347,5 @@ func TestUsersKeysReachTheVolcanoJob(t *testing.T) {
 	})
 	job := volcanoJobOf(t, Decide(obs, config))
 	require.Subset(t, job.Annotations, obs.Job.Annotations)
-	require.Subset(t, builder.PodGroup(job, func(string) int32 { return 0 }).Annotations, obs.Job.Annotations)
+	require.Subset(t, builder.PodGroup(job).Annotations, obs.Job.Annotations)
 }

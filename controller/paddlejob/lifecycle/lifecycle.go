@@ -4,6 +4,8 @@ package lifecycle
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,26 +37,23 @@ func (p *Plan) suspend(obs *observed.State) {
 	if !obs.Operator.Empty() {
 		p.deleteLegacyResources(obs)
 	}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
-	}
 	if obs.VolcanoJob != nil {
 		p.recreate(obs)
+	} else {
+		remove(p, KindConfigMap, obs.Environment)
 	}
 }
 
-// deadline returns how much longer the job may take, false if it has no deadline or is about to end by itself.
-func deadline(obs *observed.State) (left time.Duration, ok bool) {
+// never is how much longer something may take that has no limit.
+const never time.Duration = math.MaxInt64
+
+// untilDeadline returns how much longer the job may take, never if it has no deadline or is about to end by itself.
+func untilDeadline(obs *observed.State) time.Duration {
 	run := obs.Job.Spec.RunPolicy
 	if run == nil || run.ActiveDeadlineSeconds == nil || endsByItself(obs) {
-		return 0, false
+		return never
 	}
-	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(), true
-}
-
-func deadlineExceeded(obs *observed.State) bool {
-	left, ok := deadline(obs)
-	return ok && left <= 0
+	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active()
 }
 
 func deadlineCause(obs *observed.State) *builder.Cause {
@@ -67,18 +66,13 @@ func endsByItself(obs *observed.State) bool {
 	return obs.Succeeded() || obs.Ended()
 }
 
-// timeToLive returns how much longer a finished PaddleJob is kept, false if it has not finished or is kept forever.
-func timeToLive(obs *observed.State) (left time.Duration, ok bool) {
+// timeToLive returns how much longer a PaddleJob is kept, never if it has not finished or has no limit.
+func timeToLive(obs *observed.State) time.Duration {
 	run, end := obs.Job.Spec.RunPolicy, obs.Job.Status.CompletionTime
 	if !observed.Finished(obs.Job) || run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
-		return 0, false
+		return never
 	}
-	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now), true
-}
-
-func expired(obs *observed.State) bool {
-	left, ok := timeToLive(obs)
-	return ok && left <= 0
+	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now)
 }
 
 // noteFinalStatus records the end of a job where backups keep it: they leave the status out. A PaddleJob that another object
@@ -105,27 +99,14 @@ func (p *Plan) cleanUp(obs *observed.State) {
 	if p.stop(obs) {
 		return
 	}
-	if obs.PodGroup != nil {
-		p.remove(KindPodGroup, obs.PodGroup)
-	}
-	if obs.Operator.PodGroup != nil {
-		p.remove(KindPodGroup, obs.Operator.PodGroup)
-	}
-	all := cleansPods(obs.Job.Spec.CleanPodPolicy, observed.Outcome(&obs.Job.Status))
-	for _, pod := range obs.Pods {
-		if all {
-			p.remove(KindPod, pod)
-		}
-	}
+	remove(p, KindPodGroup, obs.PodGroup, obs.Operator.PodGroup)
 	// Volcano stops the servers of its own Jobs; those that paddle-operator made would run forever.
-	for _, pod := range obs.Operator.Pods {
-		if state := observed.NewRolePod(pod).State; all || (state != observed.Succeeded && state != observed.Failed) {
-			p.remove(KindPod, pod)
-		}
+	if cleansPods(obs.Job.Spec.CleanPodPolicy, observed.Outcome(&obs.Job.Status)) {
+		remove(p, KindPod, slices.Concat(obs.Pods, obs.Operator.Pods)...)
+	} else {
+		remove(p, KindPod, unfinishedPods(obs.Operator.Pods)...)
 	}
-	for _, service := range obs.Operator.Services {
-		p.remove(KindService, service)
-	}
+	remove(p, KindService, obs.Operator.Services...)
 	if obs.VolcanoJob != nil && specChanged(obs) {
 		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied,
 			Message: "the job has finished, and a changed spec does not start it again: create a new PaddleJob"}
@@ -155,18 +136,10 @@ func (p *Plan) replaceLegacyPods(obs *observed.State) {
 
 // deleteLegacyResources deletes all that paddle-operator made for the job.
 func (p *Plan) deleteLegacyResources(obs *observed.State) {
-	for _, pod := range obs.Operator.Pods {
-		p.remove(KindPod, pod)
-	}
-	for _, service := range obs.Operator.Services {
-		p.remove(KindService, service)
-	}
-	if obs.Operator.Environment != nil {
-		p.remove(KindConfigMap, obs.Operator.Environment)
-	}
-	if obs.Operator.PodGroup != nil {
-		p.remove(KindPodGroup, obs.Operator.PodGroup)
-	}
+	remove(p, KindPod, obs.Operator.Pods...)
+	remove(p, KindService, obs.Operator.Services...)
+	remove(p, KindConfigMap, obs.Operator.Environment)
+	remove(p, KindPodGroup, obs.Operator.PodGroup)
 	// Services and ConfigMaps of paddle-operator's are not watched.
 	p.requeueAfter(pollInterval)
 }

@@ -39,22 +39,20 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	if obs.Succeeded() {
 		return // terminating servers are no reason to withdraw anything
 	}
-	attempt := obs.Attempt()
+	phase := obs.Phase()
 	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[v1.ElasticAnnotation] != "") {
-		if attempt.Active() && !specChanged(obs) {
+		if observed.IsActive(phase) && !specChanged(obs) {
 			p.knownEnvironment(obs, cfg)
 			p.Stalled = unreachable(obs)
 		}
 		return
 	}
 	switch {
-	case attempt.Active():
+	case observed.IsActive(phase):
 		p.addressEnvironment(obs, cfg)
-	case attempt == observed.AttemptRestarting || attempt.Stopped():
+	case phase == vcbatch.Restarting || observed.IsAborted(phase):
 		// No later pod may read the addresses of deleted pods.
-		if obs.Environment != nil {
-			p.remove(KindConfigMap, obs.Environment)
-		}
+		remove(p, KindConfigMap, obs.Environment)
 		p.releasePorts(obs)
 	}
 }
@@ -78,7 +76,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		p.LauncherUnusable = launcherUnusable(job, addresses)
 	}
 	if obs.Environment != nil && obs.Environment.Annotations[v1.GangAnnotation] != gang {
-		p.remove(KindConfigMap, obs.Environment)
+		remove(p, KindConfigMap, obs.Environment)
 		return
 	}
 	if specChanged(obs) {
@@ -90,7 +88,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		// Volcano. A write to its Job would conflict with Volcano's, which then creates the pods again without counting a restart.
 		switch {
 		case announcedPort(obs) == 0:
-			if obs.Attempt() == observed.AttemptPending {
+			if obs.Phase() == vcbatch.Pending {
 				p.releasePorts(obs)
 			}
 		case portsInUse(obs):
@@ -242,7 +240,7 @@ func PortsOf(job *vcbatch.Job) builder.Ports {
 		owner.Kind != v1.Kind || owner.Name != job.Name {
 		return builder.Ports{}
 	}
-	if observed.AttemptOf(job).Ended() {
+	if observed.IsEnded(job.Status.State.Phase) {
 		return builder.Ports{}
 	}
 	first, err := strconv.Atoi(job.Annotations[v1.FirstPortAnnotation])
@@ -310,7 +308,7 @@ func (p *Plan) releasePorts(obs *observed.State) {
 
 // portsInUse reports whether a pod that has not finished has received its ports, and may listen there.
 func portsInUse(obs *observed.State) bool {
-	return slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
+	return slices.ContainsFunc(unfinishedPods(obs.Pods), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
 }
 
 // hasPorts reports whether each pod of the Volcano Job has distinct ports.
@@ -345,17 +343,10 @@ func (p *Plan) announce(obs *observed.State, job *v1.PaddleJob, first int) bool 
 	if obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] == "" {
 		return false
 	}
-	action := AnnouncePods{}
+	action := AnnouncePods{Ports: PortsOf(obs.VolcanoJob)}
 	var latest time.Duration
-	if hasPorts(obs) {
-		action.Ports = PortsOf(obs.VolcanoJob)
-	}
 	for _, pod := range builder.Members(job, obs.Pods) {
 		want := builder.PodAnnotations(job, first, pod)
-		if !hasPorts(obs) {
-			delete(want, v1.PortAnnotation)
-			delete(want, v1.PortRangeAnnotation)
-		}
 		if lacks(pod.Annotations, want) {
 			want[v1.AnnouncedAtAnnotation] = obs.Now.UTC().Format(time.RFC3339Nano)
 			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: want})

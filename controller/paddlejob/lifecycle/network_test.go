@@ -25,7 +25,7 @@ func createdFrom(t *testing.T, cfg builder.Config, edit func(*v1.PaddleJobSpec),
 	obs.VolcanoJob = volcanoJobOf(t, plan).DeepCopy()
 	obs.VolcanoJob.UID = "vc-uid"
 	obs.VolcanoJob.Status.State.Phase = vcbatch.Running
-	obs.PodGroup = builder.PodGroup(obs.VolcanoJob, func(string) int32 { return 0 })
+	obs.PodGroup = builder.PodGroup(obs.VolcanoJob)
 	for _, c := range changes {
 		c(obs)
 	}

@@ -29,28 +29,24 @@ func Decide(obs *observed.State, cfg builder.Config) Plan {
 	switch {
 	case obs.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
-	case expired(obs):
-		plan.remove(KindPaddleJob, obs.Job)
+	case timeToLive(obs) <= 0:
+		remove(&plan, KindPaddleJob, obs.Job)
 	case observed.Finished(obs.Job):
 		plan.cleanUp(obs)
 		plan.noteFinalStatus(obs)
-		if left, ok := timeToLive(obs); ok {
-			plan.requeueAfter(left)
-		}
+		plan.requeueAfter(timeToLive(obs))
 	case restoredPhase(obs) != "":
 		plan.RestoredPhase = restoredPhase(obs)
 	case suspended(obs):
 		plan.suspend(obs)
 	case obs.PodStatusLag() > 0:
 		plan.requeueAfter(obs.PodStatusLag())
-	case deadlineExceeded(obs):
+	case untilDeadline(obs) <= 0:
 		plan.Failed = deadlineCause(obs)
 	case obs.FailedByVolcano() && obs.LastFailure():
 		plan.Failed = lastFailure(obs)
 	default:
-		if left, ok := deadline(obs); ok {
-			plan.requeueAfter(left)
-		}
+		plan.requeueAfter(untilDeadline(obs))
 		plan.run(obs, cfg)
 	}
 	return plan
@@ -222,19 +218,20 @@ type Delete struct {
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
-// requeueAfter requests a sync after a time; the earliest one counts.
+// requeueAfter requests a sync after a time, unless that is never; the earliest one counts.
 func (p *Plan) requeueAfter(wait time.Duration) {
-	if p.RequeueAfter == 0 || wait < p.RequeueAfter {
+	if wait != never && (p.RequeueAfter == 0 || wait < p.RequeueAfter) {
 		p.RequeueAfter = max(wait, time.Nanosecond)
 	}
 }
 
-// recreate deletes the Volcano Job once the status counts that, so that the count is not lost with a controller that ends in
-// between.
+// recreate deletes the Volcano Job and its environment: the Job once the status counts that, so that the count is not lost with a controller
+// that ends in between.
 func (p *Plan) recreate(obs *observed.State) {
 	p.Recreate = true
+	remove(p, KindConfigMap, obs.Environment)
 	if counted(obs) {
-		p.remove(KindVolcanoJob, obs.VolcanoJob)
+		remove(p, KindVolcanoJob, obs.VolcanoJob)
 	}
 }
 
@@ -243,10 +240,16 @@ func counted(obs *observed.State) bool {
 	return obs.Job.Status.Recreations > observed.Recreations(obs.VolcanoJob)
 }
 
-// remove deletes an object unless it is being deleted.
-func (p *Plan) remove(kind Kind, object metav1.Object) {
-	if object.GetDeletionTimestamp() == nil {
-		p.do(Delete{Kind: kind, Object: object})
+// remove deletes objects, but for those that are nil or are being deleted.
+func remove[T interface {
+	comparable
+	metav1.Object
+}](p *Plan, kind Kind, objects ...T) {
+	var none T
+	for _, object := range objects {
+		if object != none && object.GetDeletionTimestamp() == nil {
+			p.do(Delete{Kind: kind, Object: object})
+		}
 	}
 }
 

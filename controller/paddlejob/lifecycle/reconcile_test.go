@@ -46,7 +46,7 @@ func submitted(changes ...change) *observed.State {
 			}
 			return &vcscheduling.Queue{Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen}}
 		},
-		Priority: func(class string) (int32, bool) { return 5, class == "high" },
+		PriorityClassExists: func(name string) bool { return name == "high" },
 	}
 	for _, c := range changes {
 		c(obs)
@@ -97,7 +97,7 @@ func created(t *testing.T, phase vcbatch.JobPhase, changes ...change) *observed.
 	obs.VolcanoJob.UID = "vc-uid"
 	obs.VolcanoJob.Status.State.Phase = phase
 	obs.Job.Status.Recreations = 1 // so that its deletion counts as written down
-	obs.PodGroup = builder.PodGroup(obs.VolcanoJob, func(string) int32 { return 0 })
+	obs.PodGroup = builder.PodGroup(obs.VolcanoJob)
 	for _, c := range changes {
 		c(obs)
 	}
@@ -310,7 +310,7 @@ func TestPodGroup(t *testing.T) {
 func limited(edit func(*vcscheduling.PodGroupSpec)) change {
 	return func(obs *observed.State) {
 		obs.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)}
-		obs.PodGroup = builder.PodGroup(obs.VolcanoJob, func(string) int32 { return 0 })
+		obs.PodGroup = builder.PodGroup(obs.VolcanoJob)
 		if edit != nil {
 			edit(&obs.PodGroup.Spec)
 		}
@@ -321,7 +321,7 @@ func TestPodGroupOwned(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string][]change{"without a limit": nil, "with a limit": {limited(nil)}} {
 		obs := created(t, vcbatch.Pending, with...)
-		owned, err := json.Marshal(PodGroupOwned(obs.PodGroup))
+		owned, err := json.Marshal(PodGroupOwned(obs.PodGroup, obs.PodGroup.UID))
 		require.NoError(t, err)
 		var got vcscheduling.PodGroup
 		require.NoError(t, json.Unmarshal(owned, &got))
@@ -409,7 +409,13 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	succeeded := []change{with("ps", observed.Running), with("worker", observed.Succeeded, observed.Succeeded), environmentOf}
 	ago := func(succeeded time.Duration) change {
-		return func(obs *observed.State) { obs.SucceededFor = succeeded }
+		return func(obs *observed.State) {
+			obs.Now = time.Unix(10000, 0)
+			ended := &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(obs.Now.Add(-succeeded))}
+			for _, pod := range obs.Pods {
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: ended}}}
+			}
+		}
 	}
 	complete := gist{does: []string{"CompleteJob"}, requeueAfter: volcano.CommandPeriod}
 	for name, tc := range map[string]struct {
@@ -417,7 +423,7 @@ func TestComplete(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: volcano.CompletionGracePeriod}},
+		"Volcano may still do it": {phase: vcbatch.Running, with: append(succeeded, ago(0)), want: gist{requeueAfter: volcano.CompletionGracePeriod}},
 		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(volcano.CompletionGracePeriod)), want: complete},
 		"Volcano is at it": {
 			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour)),

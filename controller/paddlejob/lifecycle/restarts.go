@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -35,16 +36,14 @@ func backoffDelay(failures int32) time.Duration {
 // every pod has finished or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
 // distinguish a failure from an eviction, and from a user's abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
-	if !obs.Attempt().Stopped() || !obs.StoppedForAPod() {
+	if !observed.IsAborted(obs.Phase()) || !obs.StoppedForAPod() {
 		return
 	}
 	p.retrying()
-	if obs.Attempt() == observed.AttemptStopping || obs.Resumed() || !p.nextStartIsDue(obs) {
+	if obs.Phase() == vcbatch.Aborting || obs.Resumed() || !p.nextStartIsDue(obs) {
 		return
 	}
-	for _, pod := range obs.Pods {
-		p.remove(KindPod, pod)
-	}
+	remove(p, KindPod, obs.Pods...)
 	if len(obs.Pods) == 0 {
 		p.command(obs, vcbus.ResumeJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "Retrying", "a pod of the gang failed or was evicted, and it starts again")
 	}
@@ -110,7 +109,7 @@ func permanent(obs *observed.State) *builder.Cause {
 // steps, so that none is counted twice: the pod is given the failure's number, the status counts it, and the pod is deleted,
 // for which Volcano makes another. An eviction is no failure.
 func (p *Plan) restartWorkers(obs *observed.State) {
-	if !observed.RestartsPods(obs.VolcanoJob) || !obs.Attempt().Active() || obs.Succeeded() {
+	if !observed.RestartsPods(obs.VolcanoJob) || !observed.IsActive(obs.Phase()) || obs.Succeeded() {
 		return
 	}
 	var failed []*observed.RolePod
@@ -123,7 +122,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 		_, disrupted := observed.Disruption(m.Pod)
 		switch {
 		case disrupted || obs.FailureIgnored(m) || numbered && number <= obs.Job.Status.Failures:
-			p.remove(KindPod, m.Pod)
+			remove(p, KindPod, m.Pod)
 		case numbered:
 			next = max(next, number)
 		default:
@@ -153,7 +152,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 // and then the status says Restarting before, or a user's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
 func (p *Plan) abort(obs *observed.State) {
-	if !obs.Attempt().Active() || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
+	if !observed.IsActive(obs.Phase()) || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
 		return
 	}
 	if left := evicting(obs); left > 0 {
@@ -210,9 +209,6 @@ func (p *Plan) recreateFailedJob(obs *observed.State) {
 	p.retrying()
 	if !p.nextStartIsDue(obs) {
 		return
-	}
-	if obs.Environment != nil {
-		p.remove(KindConfigMap, obs.Environment)
 	}
 	p.recreate(obs)
 }

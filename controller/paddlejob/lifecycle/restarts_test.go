@@ -389,7 +389,6 @@ func TestRecreate(t *testing.T) {
 		"it is on its way out":                      {with: []change{noted(1), leaving}, want: outcome{retrying: true}},
 		"after a restart of Volcano's":              {with: []change{retried(1), noted(1)}, want: outcome{repeated: true, retrying: true}},
 		"and noted":                                 {with: []change{retried(1), noted(2)}, want: starts},
-		"Volcano has restarted it enough":           {with: []change{retried(3), noted(2), func(obs *observed.State) { obs.VolcanoJob.Spec.MaxRetry = 3 }}},
 		"evictions under earlier ones do not count": {with: []change{earlier, noted(2)}, want: outcome{repeated: true, retrying: true}},
 		"it has ended":                              {with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed }), noPodGroup}},
 	} {

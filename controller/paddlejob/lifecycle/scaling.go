@@ -64,14 +64,14 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 			}
 		}
 		if _, least := obs.Size(builder.RoleWorker); obs.PodCreateError != "" && made >= least {
-			newCap = &observed.WorkerCap{Workers: made, PodCreateError: obs.PodCreateError, Left: workerCapPeriod}
+			newCap = &observed.WorkerCap{Workers: made, PodCreateError: obs.PodCreateError, Until: obs.Now.Add(workerCapPeriod)}
 			workerCap = newCap
 		}
 	}
 	if workerCap == nil || obs.Job.Spec.Worker.Replicas <= workerCap.Workers {
 		return obs.Job, nil
 	}
-	p.requeueAfter(workerCap.Left)
+	p.requeueAfter(workerCap.Until.Sub(obs.Now))
 	p.SpecNotSynced = &builder.Cause{Reason: RefusalReason(workerCap.PodCreateError), Message: fmt.Sprintf(
 		"spec.worker.replicas is %d, and the API server lets the job have %d workers, with which it continues; more are asked for again every %.0f minutes: %s",
 		obs.Job.Spec.Worker.Replicas, workerCap.Workers, workerCapPeriod.Minutes(), workerCap.PodCreateError)}

@@ -32,7 +32,7 @@ func TestWorkersThatAreRefused(t *testing.T) {
 	}
 	workerCap := func(workers int32) change {
 		return func(obs *observed.State) {
-			obs.WorkerCap = &observed.WorkerCap{Workers: workers, PodCreateError: "no", Left: 3 * time.Minute}
+			obs.WorkerCap = &observed.WorkerCap{Workers: workers, PodCreateError: "no", Until: obs.Now.Add(3 * time.Minute)}
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -73,7 +73,7 @@ func TestWorkersThatAreRefused(t *testing.T) {
 				require.EqualValues(t, 2, s.Job.Spec.MinAvailable)
 				if s.WorkerCap != nil {
 					kept = s.WorkerCap.Workers
-					require.Equal(t, observed.WorkerCap{Workers: kept, PodCreateError: "no", Left: workerCapPeriod}, *s.WorkerCap)
+					require.Equal(t, observed.WorkerCap{Workers: kept, PodCreateError: "no", Until: obs.Now.Add(workerCapPeriod)}, *s.WorkerCap)
 				}
 			}
 			require.Equal(t, []int32{tc.workers, tc.workerCap}, []int32{workers, kept})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -62,7 +63,7 @@ func queueOf(obs *observed.State, before string) string {
 
 // outcomeOf is how the job finishes, or has finished: Completed or Failed, "" for one that does not.
 func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
-	attempt := obs.Attempt()
+	phase := obs.Phase()
 	switch {
 	case observed.Finished(obs.Job):
 		return observed.Outcome(&obs.Job.Status)
@@ -74,9 +75,9 @@ func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 		return v1.Completed
 	case obs.Job.DeletionTimestamp != nil, plan.Suspended != nil, obs.PodStatusLag() > 0, plan.Retrying != nil:
 		return ""
-	case attempt == observed.AttemptCompleted, obs.VolcanoJob == nil && len(obs.Operator.Pods) > 0 && obs.Succeeded():
+	case phase == vcbatch.Completed, obs.VolcanoJob == nil && len(obs.Operator.Pods) > 0 && obs.Succeeded():
 		return v1.Completed
-	case attempt.Ended():
+	case observed.IsEnded(phase):
 		return v1.Failed
 	}
 	return ""
@@ -197,56 +198,32 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 		return nil
 	}
 	count := &v1.ResourceStatus{}
+	counters := map[observed.PodState]*int32{
+		observed.Unscheduled: &count.Pending, observed.Starting: &count.Starting, observed.Running: &count.Running,
+		observed.Succeeded: &count.Succeeded, observed.Failed: &count.Failed, observed.Unknown: &count.Unknown,
+	}
 	for _, m := range members {
-		if m.Role == role && (!ended || m.State == observed.Succeeded || m.State == observed.Failed) {
-			add(count, m)
+		counter := counters[m.State]
+		if m.Role != role || counter == nil || ended && m.State != observed.Succeeded && m.State != observed.Failed {
+			continue
+		}
+		*counter++
+		if len(count.Refs) < maxRefs {
+			count.Refs = append(count.Refs, corev1.ObjectReference{
+				APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name, UID: m.Pod.UID,
+			})
 		}
 	}
 	count.Replicas = count.Pending + count.Starting + count.Running + count.Unknown
 	count.Ready = fmt.Sprintf("%d/%d", count.Running, total)
-	if ended {
-		remember(count, before, total, !observed.Finished(obs.Job))
+	if ended && before != nil { // the counts stay when the pods are deleted
+		count.Succeeded = max(count.Succeeded, before.Succeeded)
+		count.Failed = max(count.Failed, before.Failed)
+		if observed.Finished(obs.Job) && len(before.Refs) > len(count.Refs) {
+			count.Refs = before.Refs
+		}
 	}
 	return count
-}
-
-// remember keeps the counts of an ended job's role, also when its pods are deleted.
-func remember(count, before *v1.ResourceStatus, total int32, first bool) {
-	count.Replicas, count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0, 0
-	count.Ready = fmt.Sprintf("0/%d", total)
-	if before == nil {
-		return
-	}
-	count.Succeeded = max(count.Succeeded, before.Succeeded)
-	count.Failed = max(count.Failed, before.Failed)
-	if !first && len(before.Refs) > len(count.Refs) {
-		count.Refs = before.Refs
-	}
-}
-
-func add(count *v1.ResourceStatus, m *observed.RolePod) {
-	switch m.State {
-	case observed.Unscheduled:
-		count.Pending++
-	case observed.Starting:
-		count.Starting++
-	case observed.Running:
-		count.Running++
-	case observed.Succeeded:
-		count.Succeeded++
-	case observed.Failed:
-		count.Failed++
-	case observed.Unknown:
-		count.Unknown++
-	case observed.Terminating:
-		return
-	}
-	if len(count.Refs) == maxRefs {
-		return
-	}
-	count.Refs = append(count.Refs, corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name, UID: m.Pod.UID,
-	})
 }
 
 // restarts is how often the gang was started again, the start that is certain included.
@@ -284,7 +261,7 @@ func failureCause(obs *observed.State, attempt int32) (reason, message string) {
 			return observed.ReasonPodFailed, observed.TerminationMessage(m.Pod)
 		}
 	}
-	if obs.VolcanoJob != nil && (obs.EarlierCommand || obs.Attempt().Stopped() && obs.StaleCommand()) {
+	if obs.VolcanoJob != nil && (obs.EarlierCommand || observed.IsAborted(obs.Phase()) && obs.StaleCommand()) {
 		return ReasonUnknownFailure, "Volcano stopped the job by a command about an earlier Volcano Job or attempt"
 	}
 	return ReasonUnknownFailure, "a pod failed or was evicted"
@@ -298,25 +275,17 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if obs.VolcanoJob == nil {
 		return failureCause(obs, 0)
 	}
-	status := &obs.VolcanoJob.Status
 	if pod, code, ok := obs.PermanentExit(); ok {
 		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
-	if obs.Attempt() == observed.AttemptTerminated {
-		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
-			return c.Reason, "Volcano terminated the job: " + c.Message
-		}
-		if obs.PodCreateError != "" {
-			return RefusalReason(obs.PodCreateError), "Volcano terminated the job, because the API server refused a pod: " + obs.PodCreateError
-		}
-		return ReasonTerminated, fmt.Sprintf("Volcano terminated the job: kubectl describe vcjob -n %s %s says why",
-			obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
+	if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
+		return c.Reason, "Volcano terminated the job: " + c.Message
 	}
-	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
-	if n := restarts(obs, plan); n > 0 {
-		message += fmt.Sprintf("; the job had been restarted %s before", timesText(n))
+	if obs.PodCreateError != "" {
+		return RefusalReason(obs.PodCreateError), "Volcano terminated the job, because the API server refused a pod: " + obs.PodCreateError
 	}
-	return reason, message
+	return ReasonTerminated, fmt.Sprintf("Volcano terminated the job: kubectl describe vcjob -n %s %s says why",
+		obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
 }
 
 // failedMessage returns the last failure of a job that the controller fails, where it ended by a failure.

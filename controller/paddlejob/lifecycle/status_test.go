@@ -41,7 +41,7 @@ func seen(phase vcbatch.JobPhase, changes ...change) *observed.State {
 		},
 		VolcanoJob: &vcbatch.Job{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", CreationTimestamp: created, Annotations: map[string]string{}},
-			Spec: vcbatch.JobSpec{Queue: "q", MaxRetry: 3, Tasks: []vcbatch.TaskSpec{
+			Spec: vcbatch.JobSpec{Queue: "q", Tasks: []vcbatch.TaskSpec{
 				{Name: builder.RolePS, Replicas: 1, MinAvailable: least(1)},
 				{Name: builder.RoleWorker, Replicas: 2, MinAvailable: least(2)},
 			}},
@@ -148,7 +148,6 @@ func TestPhase(t *testing.T) {
 		"below the minimum":        {volcano: vcbatch.Running, with: []change{pods(observed.Running, observed.Running, observed.Unscheduled)}, want: v1.Pending},
 		"minimum runs":             {volcano: vcbatch.Running, with: []change{fewer, pods(observed.Running, observed.Running, observed.Unscheduled)}, want: v1.Running},
 		"restarting":               {volcano: vcbatch.Restarting, with: []change{retriedTimes(1)}, want: v1.Restarting},
-		"about to fail":            {volcano: vcbatch.Restarting, with: []change{retriedTimes(3), phase(v1.Running)}, want: v1.Running},
 		"completing":               {volcano: vcbatch.Completing, with: []change{phase(v1.Running)}, want: v1.Running},
 		"completed":                {volcano: vcbatch.Completed, want: v1.Completed},
 		"failed":                   {volcano: vcbatch.Failed, want: v1.Failed},

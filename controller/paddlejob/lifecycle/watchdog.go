@@ -3,9 +3,11 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -17,7 +19,7 @@ import (
 // command issues a command to Volcano, and requeues the job to check whether Volcano has executed it.
 func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reason, message string) {
 	state := volcano.JobState(obs.VolcanoJob)
-	if action == vcbus.SyncJobAction && obs.Attempt().Active() {
+	if action == vcbus.SyncJobAction && observed.IsActive(obs.Phase()) {
 		state = "" // pods that Volcano cannot make leave it as it is
 	}
 	command := volcano.NewCommand(obs.VolcanoJob, action, occasion, reason, message)
@@ -29,10 +31,10 @@ func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reaso
 // complete has Volcano complete a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others forever, so there is nothing to wait for.
 func (p *Plan) complete(obs *observed.State) {
-	if !obs.Attempt().Active() || !obs.Succeeded() {
+	if !observed.IsActive(obs.Phase()) || !obs.Succeeded() {
 		return
 	}
-	if left := volcano.CompletionGracePeriod - obs.SucceededFor; left > 0 && obs.AllSucceeded() {
+	if left := volcano.CompletionGracePeriod - obs.Now.Sub(obs.LastEnd()); left > 0 && obs.AllSucceeded() {
 		p.requeueAfter(left)
 		return
 	}
@@ -45,16 +47,16 @@ const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted
 // another program has requested is not changed.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
 	since := obs.VolcanoJob.Status.State.LastTransitionTime
-	switch obs.Attempt() {
-	case observed.AttemptStopping:
+	switch obs.Phase() {
+	case vcbatch.Aborting:
 		if !obs.StoppedForAPod() {
 			return
 		}
-	case observed.AttemptRestarting, observed.AttemptCompleting, observed.AttemptTerminating:
+	case vcbatch.Restarting, vcbatch.Completing, vcbatch.Terminating:
 	default:
 		return
 	}
-	if since.IsZero() || len(unfinishedPods(obs)) > 0 {
+	if since.IsZero() || len(unfinishedPods(obs.Pods)) > 0 {
 		return // Volcano waits for the pods too
 	}
 	if left := volcano.StuckGracePeriod - obs.Now.Sub(since.Time); left > 0 {
@@ -64,14 +66,11 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 	p.command(obs, vcbus.SyncJobAction, "", "Stuck", "no pod runs any more, and it is on its way still")
 }
 
-// unfinishedPods are the Volcano Job's pods that have not ended.
-func unfinishedPods(obs *observed.State) (pods []*corev1.Pod) {
-	for _, pod := range obs.Pods {
-		if state := observed.NewRolePod(pod).State; state != observed.Succeeded && state != observed.Failed {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+// unfinishedPods are those of the pods that have not ended.
+func unfinishedPods(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
+		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	})
 }
 
 // lost reports whether Volcano does not know the Volcano Job.
@@ -82,13 +81,13 @@ func lost(obs *observed.State) bool {
 // replaceLostVolcanoJob continues without a Volcano Job that Volcano does not know: the job ends if its end was certain, else another
 // Volcano Job makes the next attempt.
 func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
-	attempt := obs.Attempt()
+	phase := obs.Phase()
 	switch {
-	case obs.Succeeded() || attempt == observed.AttemptCompleting:
+	case obs.Succeeded() || phase == vcbatch.Completing:
 		p.Succeeded = true
-	case attempt == observed.AttemptTerminating:
+	case phase == vcbatch.Terminating:
 		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated: submit the job again"}
-	case attempt == observed.AttemptRestarting && !obs.Ended() && len(obs.Pods) == 0:
+	case phase == vcbatch.Restarting && len(obs.Pods) == 0:
 		p.replaceVolcanoJob(obs, lostMessage)
 	default:
 		if p.recreateFailedJob(obs); p.Retrying != nil {
@@ -103,7 +102,7 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 		return
 	}
 	waited := obs.Now.Sub(obs.PodsMissingSince)
-	if obs.Attempt() == observed.AttemptNew {
+	if obs.Phase() == "" {
 		if waited < volcano.LostGracePeriod {
 			p.requeueAfter(volcano.LostGracePeriod - waited)
 			return
@@ -126,15 +125,13 @@ func (p *Plan) stop(obs *observed.State) bool {
 		return false
 	}
 	if obs.UnacknowledgedFor >= volcano.LostGracePeriod {
-		for _, pod := range unfinishedPods(obs) {
-			p.remove(KindPod, pod)
-		}
+		remove(p, KindPod, unfinishedPods(obs.Pods)...)
 		return false
 	}
-	switch attempt := obs.Attempt(); {
-	case attempt.Ended(), attempt == observed.AttemptStopped:
+	switch phase := obs.Phase(); {
+	case observed.IsEnded(phase), phase == vcbatch.Aborted:
 		return false
-	case attempt.Active():
+	case observed.IsActive(phase):
 		p.command(obs, vcbus.TerminateJobAction, "", "JobEnded", "the PaddleJob has finished")
 	default:
 		p.resyncStuckJob(obs)

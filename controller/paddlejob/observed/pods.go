@@ -239,13 +239,13 @@ func (s *State) Admitted() bool {
 
 // PodsMissing reports whether pods are missing that Volcano is to make at once: the queue has admitted the gang.
 func (s *State) PodsMissing() bool {
-	attempt := s.Attempt()
-	return (attempt == AttemptNew || attempt == AttemptPending) && s.Admitted() && int32(len(s.Pods)) < s.Total()
+	phase := s.Phase()
+	return (phase == "" || phase == vcbatch.Pending) && s.Admitted() && int32(len(s.Pods)) < s.Total()
 }
 
 // WorkersMissing reports whether an elastic job that trains has fewer pods than Volcano is to make.
 func (s *State) WorkersMissing() bool {
-	return s.Attempt() == AttemptRunning && builder.Scalable(s.Job) &&
+	return s.Phase() == vcbatch.Running && builder.Scalable(s.Job) &&
 		int32(len(s.Pods)) < s.Total()
 }
 

@@ -88,14 +88,15 @@ func (s *State) LastFailure() bool {
 // FailedByVolcano reports whether Volcano has finished a Job that the controller starts again or fails itself. Volcano fails a Job
 // of which all pods end before it has seen the first of them. It counts them before it evaluates the policies
 // (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it executes commands about an earlier Job.
+// Their maxRetry is never used up (package builder).
 func (s *State) FailedByVolcano() bool {
 	if Finished(s.Job) {
 		return false
 	}
-	if s.EarlierCommand && !s.Attempt().Stopped() {
+	if s.EarlierCommand && !IsAborted(s.Phase()) {
 		return !s.Succeeded()
 	}
-	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry
+	return s.Phase() == vcbatch.Failed
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
@@ -159,16 +160,16 @@ func (s *State) PodStatusLag() time.Duration {
 	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
 		return 0
 	}
-	switch s.Attempt() {
-	case AttemptCompleted:
+	switch s.Phase() {
+	case vcbatch.Completed:
 		if s.Succeeded() {
 			return 0
 		}
-	case AttemptFailed, AttemptTerminated:
+	case vcbatch.Failed, vcbatch.Terminated:
 		if s.FailureSeen() {
 			return 0
 		}
-	case AttemptStopping, AttemptStopped:
+	case vcbatch.Aborting, vcbatch.Aborted:
 		if s.StoppedForAPod() {
 			return 0
 		}

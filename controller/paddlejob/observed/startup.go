@@ -169,12 +169,9 @@ var notFound = regexp.MustCompile(`(?:^|: )(configmap|secret) "([^"]+)" not foun
 
 // missingObject returns the object that does not exist according to a message of the kubelet, nil if it says nothing of the kind.
 func missingObject(message string) *Reference {
-	switch found := notFound.FindStringSubmatch(message); {
-	case found == nil:
+	found := notFound.FindStringSubmatch(message)
+	if found == nil {
 		return nil
-	case found[1] == "secret":
-		return &Reference{Kind: KindSecret, Name: found[2]}
-	default:
-		return &Reference{Kind: KindConfigMap, Name: found[2]}
 	}
+	return &Reference{Kind: map[string]string{"configmap": KindConfigMap, "secret": KindSecret}[found[1]], Name: found[2]}
 }

@@ -33,8 +33,6 @@ type State struct {
 	Environment *corev1.ConfigMap
 	// Pods are those that VolcanoJob controls, by role and index.
 	Pods []*corev1.Pod
-	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
-	SucceededFor time.Duration
 	// PodsMissingSince is since when pods of a gang that was admitted are missing, the zero time if none are.
 	PodsMissingSince time.Time
 	// WorkersMissingSince is since when workers of an elastic job that trains are missing, the zero time if none are.
@@ -73,8 +71,8 @@ type State struct {
 	TakenPorts func() []builder.Ports
 	// Queue finds a queue by name, nil if there is none.
 	Queue func(name string) *vcscheduling.Queue
-	// Priority gives a PriorityClass's value, false if there is none.
-	Priority func(class string) (int32, bool)
+	// PriorityClassExists reports whether there is a PriorityClass of a name.
+	PriorityClassExists func(name string) bool
 }
 
 // Operator holds the children that paddle-operator gave a PaddleJob: it owned them directly.
@@ -95,8 +93,8 @@ type WorkerCap struct {
 	Workers int32
 	// PodCreateError is its answer about another one.
 	PodCreateError string
-	// Left is how much longer no more are requested.
-	Left time.Duration
+	// Until is when more are requested again.
+	Until time.Time
 }
 
 // NameConflict is an object of another owner that has a name which the job needs.
@@ -166,11 +164,8 @@ const (
 
 // Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop permanently.
 func (s *State) Ended() bool {
-	attempt := s.Attempt()
-	if attempt == AttemptRestarting {
-		return s.VolcanoJob.Status.RetryCount >= s.VolcanoJob.Spec.MaxRetry
-	}
-	return (attempt.Ended() || attempt == AttemptCompleting || attempt == AttemptTerminating) && !s.NeedsRecreation()
+	phase := s.Phase()
+	return (IsEnded(phase) || phase == vcbatch.Completing || phase == vcbatch.Terminating) && !s.NeedsRecreation()
 }
 
 // Active is how long the job has been active: since its creation, or since its last resumption if it was suspended, as a
@@ -186,73 +181,33 @@ func (s *State) Active() time.Duration {
 	return s.Now.Sub(since)
 }
 
-// AttemptState is how far Volcano has come with the present attempt to run the gang.
-type AttemptState int
-
-const (
-	// AttemptNone is that of a job without a Volcano Job.
-	AttemptNone AttemptState = iota
-	// AttemptNew is that of a Volcano Job that Volcano has not given a phase yet.
-	AttemptNew
-	// AttemptPending is that of a gang that waits for its pods.
-	AttemptPending
-	// AttemptRunning is that of a gang of which enough pods run.
-	AttemptRunning
-	// AttemptRestarting is that of a gang whose pods are deleted, to be created again.
-	AttemptRestarting
-	// AttemptStopping is that of a gang whose pods are deleted, not to be created again before the Volcano Job is resumed.
-	AttemptStopping
-	// AttemptStopped is that of a gang without pods, which is created again when the Volcano Job is resumed.
-	AttemptStopped
-	// AttemptCompleting is that of a gang that has succeeded, and whose other pods are deleted.
-	AttemptCompleting
-	// AttemptTerminating is that of a gang that a user, or Volcano, has given up, and whose pods are deleted.
-	AttemptTerminating
-	// AttemptCompleted is that of a gang that has succeeded.
-	AttemptCompleted
-	// AttemptTerminated is that of a gang that was given up.
-	AttemptTerminated
-	// AttemptFailed is that of a gang that Volcano has failed.
-	AttemptFailed
-)
-
-// attempts are the states by Volcano's phases, which are read nowhere else.
-var attempts = map[vcbatch.JobPhase]AttemptState{
-	"": AttemptNew, vcbatch.Pending: AttemptPending, vcbatch.Running: AttemptRunning, vcbatch.Restarting: AttemptRestarting,
-	vcbatch.Aborting: AttemptStopping, vcbatch.Aborted: AttemptStopped, vcbatch.Completing: AttemptCompleting,
-	vcbatch.Terminating: AttemptTerminating, vcbatch.Completed: AttemptCompleted, vcbatch.Terminated: AttemptTerminated, vcbatch.Failed: AttemptFailed,
-}
-
-// AttemptOf returns the state of a Volcano Job, which may be nil.
-func AttemptOf(job *vcbatch.Job) AttemptState {
-	if job == nil {
-		return AttemptNone
+// Phase returns Volcano's phase of the present attempt to run the gang; "" also for a job without a Volcano Job.
+func (s *State) Phase() vcbatch.JobPhase {
+	if s.VolcanoJob == nil {
+		return ""
 	}
-	return attempts[job.Status.State.Phase]
+	return s.VolcanoJob.Status.State.Phase
 }
 
-// Attempt returns the state of the present attempt.
-func (s *State) Attempt() AttemptState { return AttemptOf(s.VolcanoJob) }
-
-// Active reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
+// IsActive reports whether the gang is to be scheduled, or runs. Volcano deletes the PodGroup on every restart and at the end, and one
 // that is created meanwhile would hold unused capacity of the queue.
-func (a AttemptState) Active() bool { return a >= AttemptNew && a <= AttemptRunning }
-
-// Stopped reports whether the gang runs again only when the Volcano Job is resumed.
-func (a AttemptState) Stopped() bool { return a == AttemptStopping || a == AttemptStopped }
-
-// Command returns the action of the command that brings a gang into the state, "" if none does.
-func (a AttemptState) Command() vcbus.Action {
-	switch a {
-	case AttemptStopping, AttemptStopped:
-		return vcbus.AbortJobAction
-	case AttemptCompleting, AttemptCompleted:
-		return vcbus.CompleteJobAction
-	case AttemptTerminating, AttemptTerminated:
-		return vcbus.TerminateJobAction
-	}
-	return ""
+func IsActive(phase vcbatch.JobPhase) bool {
+	return phase == "" || phase == vcbatch.Pending || phase == vcbatch.Running
 }
 
-// Ended reports whether the gang does not run again.
-func (a AttemptState) Ended() bool { return a >= AttemptCompleted }
+// IsAborted reports whether the gang runs again only when the Volcano Job is resumed.
+func IsAborted(phase vcbatch.JobPhase) bool {
+	return phase == vcbatch.Aborting || phase == vcbatch.Aborted
+}
+
+// IsEnded reports whether the gang does not run again.
+func IsEnded(phase vcbatch.JobPhase) bool {
+	return phase == vcbatch.Completed || phase == vcbatch.Terminated || phase == vcbatch.Failed
+}
+
+// CommandOf has the action of the command that brings a Volcano Job into a phase, where one does.
+var CommandOf = map[vcbatch.JobPhase]vcbus.Action{
+	vcbatch.Aborting: vcbus.AbortJobAction, vcbatch.Aborted: vcbus.AbortJobAction,
+	vcbatch.Completing: vcbus.CompleteJobAction, vcbatch.Completed: vcbus.CompleteJobAction,
+	vcbatch.Terminating: vcbus.TerminateJobAction, vcbatch.Terminated: vcbus.TerminateJobAction,
+}

@@ -155,17 +155,10 @@ func TestEnded(t *testing.T) {
 		"": false, vcbatch.Pending: false, vcbatch.Running: false, vcbatch.Restarting: false, vcbatch.Aborting: false, vcbatch.Aborted: false,
 		vcbatch.Completing: true, vcbatch.Completed: true, vcbatch.Terminating: true, vcbatch.Terminated: true, vcbatch.Failed: false,
 	} {
-		job := &vcbatch.Job{Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 2, State: vcbatch.JobState{Phase: phase}}}
-		v := &State{Job: &v1.PaddleJob{}, VolcanoJob: job}
-		require.Equal(t, want, v.Ended(), phase)
-		job.Status.RetryCount = 3
-		require.Equal(t, want || phase == vcbatch.Restarting || phase == vcbatch.Failed, v.Ended(), "%s without a retry left", phase)
+		job := &vcbatch.Job{Status: vcbatch.JobStatus{RetryCount: 2, State: vcbatch.JobState{Phase: phase}}}
+		require.Equal(t, want, (&State{Job: &v1.PaddleJob{}, VolcanoJob: job}).Ended(), phase)
 	}
 	require.False(t, (&State{Job: &v1.PaddleJob{}}).Ended(), "no Volcano Job")
-	unretried := &State{Job: &v1.PaddleJob{}, VolcanoJob: &vcbatch.Job{
-		Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 1, State: vcbatch.JobState{Phase: vcbatch.Failed}},
-	}}
-	require.False(t, unretried.Ended(), "another one follows")
 }
 
 func TestMissingPods(t *testing.T) {

@@ -146,7 +146,7 @@ func (r *Role) template() corev1.PodTemplateSpec {
 // objects are the job's PodGroup, waiting to be enqueued, and its pods.
 func (j *Job) objects() (*scheduling.PodGroup, []*corev1.Pod) {
 	job := j.volcanoJob()
-	group := builder.PodGroup(job, func(string) int32 { return 0 })
+	group := builder.PodGroup(job)
 	group.UID = identity("group " + j.Name)
 	group.CreationTimestamp = job.CreationTimestamp
 	group.Status.Phase = scheduling.PodGroupPending
