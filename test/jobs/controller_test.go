@@ -140,7 +140,7 @@ func TestFlags(t *testing.T) {
 	awaitPhase(t, before, v1.Running)
 	written := awaitEnvironment(t, before, "")
 
-	instead(t, func(o *app.Options) { o.Namespace, o.DefaultIntranet = mine, v1.Service })
+	instead(t, func(o *app.Options) { o.Namespace, o.Render.DefaultIntranet = mine, v1.Service })
 	ignored := create(t, collective(others, "ignored"))
 	after := create(t, collective(mine, "after", workersRunFor("1s")))
 	awaitPhase(t, after, v1.Completed)
