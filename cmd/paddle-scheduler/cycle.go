@@ -198,8 +198,9 @@ func (c *cycles) watch(ctx context.Context, schedulerNames []string) error {
 	return nil
 }
 
-// relevant returns what of an object decides which pods a cycle can place: the spec of a PodGroup; whether other pods may be feasible on a
-// node; whether a pod can be bound by a scheduler of these names, or uses its node no longer. It is nil where no pod can be placed.
+// relevant returns what of an object decides which pods a cycle can place, nil if nothing of it does. Of a PodGroup that is the spec, and of
+// a node what decides whether a pod is feasible there. Of a pod it is that a scheduler of these names can bind it, or that it uses its node
+// no longer.
 func relevant(obj any, schedulerNames []string) any {
 	switch o := obj.(type) {
 	case *schedulingv1beta1.PodGroup:

@@ -131,7 +131,7 @@ func holds(job *kubeflowv1.PaddleJob, kind string) *kubeflowv1.JobCondition {
 // awaitCondition waits until a condition is True and returns the job as it is then.
 func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind string) *kubeflowv1.PaddleJob {
 	t.Helper()
-	return awaitJob(t, job, string(kind), func(job *kubeflowv1.PaddleJob) bool { return holds(job, kind) != nil })
+	return awaitJob(t, job, kind, func(job *kubeflowv1.PaddleJob) bool { return holds(job, kind) != nil })
 }
 
 func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*kubeflowv1.PaddleJob) bool) *kubeflowv1.PaddleJob {

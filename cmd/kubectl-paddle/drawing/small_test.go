@@ -145,11 +145,11 @@ func TestCells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := ""
+			var got strings.Builder
 			for _, owner := range (&Node{Total: tc.total, Free: &Amounts{}, Pods: tc.pods}).cells() {
-				got += owner.Sign
+				got.WriteString(owner.Sign)
 			}
-			require.Equal(t, tc.want, got)
+			require.Equal(t, tc.want, got.String())
 		})
 	}
 }

@@ -23,8 +23,8 @@ type span struct {
 
 func plain(text string) span { return span{text: text, owner: free} }
 
-// Text returns the map for a terminal of so many columns, which may have colours: a line for each rack, which is continued below where it
-// is too long.
+// Text returns the map for a terminal with a number of columns, in colours if asked for: a line for each rack, which is continued below where
+// it is too long.
 func (m *Map) Text(columns int, colours bool) string {
 	var b strings.Builder
 	for _, line := range m.lines(columns) {

@@ -54,7 +54,7 @@ func (l *life) seen(conditions ...func(*batchv1.PaddleJob)) *kubeflowv1.JobStatu
 // state is what kubectl shows, and all conditions that hold.
 func state(status *kubeflowv1.JobStatus) (last string, hold []string) {
 	for _, c := range status.Conditions {
-		last = string(c.Type)
+		last = c.Type
 		if c.Status == corev1.ConditionTrue {
 			hold = append(hold, last)
 		}
