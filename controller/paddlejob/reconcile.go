@@ -89,7 +89,7 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 		c.statusPendingSince.forget(key)
 		return 0, nil
 	}
-	if delay := lifecycle.Delay(before, after); delay > 0 {
+	if delay := lifecycle.Delay(obs, after); delay > 0 {
 		if waited, _ := c.statusPendingSince.since(key, c.now()); waited < delay {
 			return delay - waited, nil
 		}

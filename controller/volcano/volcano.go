@@ -148,8 +148,8 @@ func (c Commands) UnacknowledgedFor(now time.Time) time.Duration {
 // How long Volcano may make no progress before the controller acts. A busy Volcano must not get more work, so none
 // of these is short.
 const (
-	// CompletionGracePeriod is how long Volcano may take to end a job whose workers have succeeded. It does so when it sees the last of
-	// them succeed and never again, so a Volcano that was restarted just then would let the servers run forever.
+	// CompletionGracePeriod is how long Volcano may take to begin to end a job whose workers have succeeded, and then to end it. It begins
+	// when it sees the last of them succeed and never again, so a Volcano that was restarted just then would let the servers run forever.
 	CompletionGracePeriod = time.Minute
 	// EvictionGracePeriod is how long Volcano may take to start a gang again of which a pod was evicted. It acts when it sees the pod
 	// go and never again, so a Volcano that was restarted just then would let the others wait.

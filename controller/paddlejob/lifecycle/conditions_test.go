@@ -154,7 +154,14 @@ func TestRunningCondition(t *testing.T) {
 	t.Parallel()
 	placed := pods(observed.Starting, observed.Running, observed.Starting)
 	obs := seen(vcbatch.Pending, placed)
-	status := Next(obs, &Plan{Missing: []string{"a", "b", "c", "d", "e", "f", "g"}}, now)
+	missing := &Plan{Missing: []string{"a", "b", "c", "d", "e", "f", "g"}}
+	status := Next(obs, missing, now)
+	require.Equal(t, "False PodsStarting", conditionsOf(status)["Running"], "no address is late yet")
+	late := *obs
+	late.Job = obs.Job.DeepCopy()
+	late.Job.Status, late.Now = *status, now.Add(addressGracePeriod)
+	require.Zero(t, Delay(&late, Next(&late, missing, late.Now)), "an address that is late is news")
+	status = Next(&late, missing, late.Now)
 	require.Equal(t, "False WaitingForAddresses", conditionsOf(status)["Running"])
 	require.Equal(t, "the pods start once all addresses are known; missing: a, b, c, d, e and 2 more", message(status, v1.ConditionRunning))
 
@@ -357,7 +364,7 @@ func TestWaits(t *testing.T) {
 	for _, reason := range []string{"InsufficientResources", "QueueCapacity", "SomeOther", "WaitingForQueue", "WaitingForGang", "WaitingForPods", "QuotaExceeded", "ImagePullFailed"} {
 		require.True(t, IsWaitingReason(reason), reason)
 	}
-	for _, reason := range []string{"", "Placing", "NotCreated", "Restarting", "Suspended", "NotScheduled", "WaitingForAddresses", "PodsStarting", "Completed", "Failed"} {
+	for _, reason := range []string{"", "Placing", "NotCreated", "Restarting", "Suspended", "NotScheduled", "PodsStarting", "Completed", "Failed"} {
 		require.False(t, IsWaitingReason(reason), reason)
 	}
 }
@@ -578,9 +585,9 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	setter := &conditionSetter{next: in, obs: seen(vcbatch.Pending), plan: &Plan{}, now: now}
 	setter.admitted(false)
 	require.Equal(t, "True Admitted", conditionsOf(in)["Admitted"])
-	require.Equal(t, textDelay, Delay(out, in))
+	require.Equal(t, textDelay, delayOf(out, in))
 	in.Restarts++
-	require.Zero(t, Delay(out, in))
+	require.Zero(t, delayOf(out, in))
 }
 
 func TestSuspensionEvents(t *testing.T) {

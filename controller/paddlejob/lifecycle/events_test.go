@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // status is one of generation 1 with some conditions, given as type, status, reason, message.
@@ -151,6 +153,30 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// delayOf is the delay of a change of the status of a job that has no Volcano Job.
+func delayOf(before, after *v1.PaddleJobStatus) time.Duration {
+	return Delay(&observed.State{Job: &v1.PaddleJob{Status: *before}}, after)
+}
+
+// The counts of a job that ends are written with its end, unless that does not come.
+func TestDelayOfCountsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	obs := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running))
+	obs.Job.Status = *next(obs)
+	for name, tc := range map[string]struct {
+		pods []observed.PodState
+		want time.Duration
+	}{
+		"a worker has succeeded":   {pods: []observed.PodState{observed.Running, observed.Succeeded, observed.Running}, want: columnsDelay},
+		"the workers have":         {pods: []observed.PodState{observed.Running, observed.Succeeded, observed.Succeeded}, want: textDelay},
+		"and the server is ending": {pods: []observed.PodState{observed.Failed, observed.Succeeded, observed.Succeeded}, want: textDelay},
+	} {
+		after := seen(vcbatch.Running, pods(tc.pods[0], tc.pods[1:]...))
+		after.Job = obs.Job
+		require.Equal(t, tc.want, Delay(after, next(after)), name)
+	}
+}
+
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	counted := func(s *v1.PaddleJobStatus) { s.Worker = &v1.ResourceStatus{Pending: 1} }
@@ -195,7 +221,7 @@ func TestDelay(t *testing.T) {
 			for _, c := range tc.with {
 				c(after)
 			}
-			require.Equal(t, tc.want, Delay(before, after))
+			require.Equal(t, tc.want, delayOf(before, after))
 		})
 	}
 	for name, tc := range map[string]struct {
@@ -211,20 +237,20 @@ func TestDelay(t *testing.T) {
 		before := status(phaseIs(tc.from))
 		after := before.DeepCopy()
 		after.Phase = tc.to
-		require.Equal(t, tc.want, Delay(before, after), name)
+		require.Equal(t, tc.want, delayOf(before, after), name)
 	}
 	waiting := status(condition(v1.ConditionScheduled, false, "InsufficientResources", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
 	repeated := waiting.DeepCopy()
 	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(repeated)
-	require.Equal(t, textDelay, Delay(waiting, repeated), "the figures of a reason")
+	require.Equal(t, textDelay, delayOf(waiting, repeated), "the figures of a reason")
 	condition(v1.ConditionScheduled, false, "Placing", "")(repeated)
-	require.Equal(t, textDelay, Delay(waiting, repeated), "a reason that is no more")
+	require.Equal(t, textDelay, delayOf(waiting, repeated), "a reason that is no more")
 
 	running := status(phaseIs(v1.Running))
 	fewer := running.DeepCopy()
 	shown(fewer)
-	require.Equal(t, columnsDelay, Delay(running, fewer), "a count of a job that runs")
+	require.Equal(t, columnsDelay, delayOf(running, fewer), "a count of a job that runs")
 	running, fewer = status(phaseIs(v1.Running)), status(phaseIs(v1.Running))
 	starts(fewer)
-	require.Zero(t, Delay(running, fewer), "a job that ran")
+	require.Zero(t, delayOf(running, fewer), "a job that ran")
 }

@@ -68,6 +68,10 @@ func (p *Plan) knownEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 }
 
+// addressGracePeriod is how long the pods of a gang may have nodes and no addresses before the status says so: on a busy
+// cluster every gang waits for its last address.
+const addressGracePeriod = 2 * time.Minute
+
 // addressEnvironment writes the pods' IPs once all are known, and deletes those of pods that are gone.
 func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	job := asCreated(obs)
@@ -84,6 +88,9 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 	if len(missing) > 0 {
 		p.Missing = missing
+		if placed := obs.PlacedFor(); placed > 0 && placed < addressGracePeriod {
+			p.requeueAfter(addressGracePeriod - placed)
+		}
 		// A gang that runs by its phase and has no pods, or only pods that have finished, is about to be restarted or completed by
 		// Volcano. A write to its Job would conflict with Volcano's, which then creates the pods again without counting a restart.
 		switch {

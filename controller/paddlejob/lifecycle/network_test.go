@@ -4,9 +4,11 @@ package lifecycle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
@@ -146,6 +148,13 @@ func TestHeterAddressesAreWaitedFor(t *testing.T) {
 	obs := createdFrom(t, config, withHeter, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting), with(builder.RoleHeter, observed.Starting))
 	plan := Decide(obs, config)
 	require.Equal(t, []string{"job-heter-1"}, plan.Missing)
+	require.Zero(t, plan.RequeueAfter, "the gang is not placed")
+	for _, placedFor := range []time.Duration{time.Minute, addressGracePeriod} {
+		obs.Job.Status.Conditions = []metav1.Condition{{
+			Type: v1.ConditionScheduled, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(obs.Now.Add(-placedFor)),
+		}}
+		require.Equal(t, addressGracePeriod-placedFor, Decide(obs, config).RequeueAfter)
+	}
 	obs = createdFrom(t, config, withHeter, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting),
 		with(builder.RoleHeter, observed.Starting, observed.Starting))
 	require.Equal(t, "10.0.0.0:36000,10.0.0.1:36000", environmentIn(Decide(obs, config)).Data["PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"])

@@ -104,7 +104,7 @@ func IsRefusal(reason string) bool {
 func IsWaitingReason(reason string) bool {
 	return reason != "" && !slices.Contains([]string{
 		reasonNotCreated, reasonRestarting, reasonPlacing, ReasonSuspended,
-		reasonNotScheduled, reasonWaitingForAddresses, reasonPodsStarting, reasonCompleted, reasonFailed,
+		reasonNotScheduled, reasonPodsStarting, reasonCompleted, reasonFailed,
 	}, reason)
 }
 

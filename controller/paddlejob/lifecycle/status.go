@@ -316,13 +316,15 @@ const (
 	textDelay = time.Minute
 )
 
-// Delay returns how long a change of the status may wait for more of them, 0 if it is news.
-func Delay(before, after *v1.PaddleJobStatus) time.Duration {
+// Delay returns how long a change of the job's status may wait for more of them, 0 if it is news. The counts of a job that
+// ends wait for its end.
+func Delay(obs *observed.State, after *v1.PaddleJobStatus) time.Duration {
+	before := &obs.Job.Status
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
 	case newReason(before, after) || !equality.Semantic.DeepEqual(news(before, onItsWay), news(after, onItsWay)):
 		return 0
-	case columns(before) != columns(after):
+	case columns(before) != columns(after) && !ending(obs):
 		return columnsDelay
 	}
 	return textDelay

@@ -46,20 +46,22 @@ const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted
 // resyncStuckJob has Volcano sync a job that does not reach its next phase in time. An abortion that a user or
 // another program has requested is not changed.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
-	since := obs.VolcanoJob.Status.State.LastTransitionTime
+	since, grace := obs.VolcanoJob.Status.State.LastTransitionTime, volcano.StuckGracePeriod
 	switch obs.Phase() {
 	case vcbatch.Aborting:
 		if !obs.StoppedForAPod() {
 			return
 		}
-	case vcbatch.Restarting, vcbatch.Completing, vcbatch.Terminating:
+	case vcbatch.Completing:
+		grace = volcano.CompletionGracePeriod // nobody waits for it, and a thousand jobs may end together
+	case vcbatch.Restarting, vcbatch.Terminating:
 	default:
 		return
 	}
 	if since.IsZero() || len(unfinishedPods(obs.Pods)) > 0 {
 		return // Volcano waits for the pods too
 	}
-	if left := volcano.StuckGracePeriod - obs.Now.Sub(since.Time); left > 0 {
+	if left := grace - obs.Now.Sub(since.Time); left > 0 {
 		p.requeueAfter(left)
 		return
 	}
