@@ -53,7 +53,7 @@ func TestProgramsWaitForLatePeers(t *testing.T) {
 	require.Len(t, r.said("", "all of 4 peers are found"), 4)
 }
 
-// Where addresses are IPs nothing starts before all are known, and the job says whose are not.
+// Where addresses are IPs nothing starts before all are known, and the job says why some are not.
 func TestAddressesWaitForLatePeers(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
@@ -62,7 +62,7 @@ func TestAddressesWaitForLatePeers(t *testing.T) {
 	r.create(t, r.psJob(intranet(v1.PodIP), lateWorkers))
 	r.awaitJob(t, "waiting for the workers' addresses", func(job *v1.PaddleJob) bool {
 		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRunning)
-		return c != nil && c.Reason == "WaitingForAddresses" && strings.Contains(c.Message, "job-worker-0, job-worker-1") && !strings.Contains(c.Message, "job-ps-")
+		return c != nil && c.Reason == "ConfigMapNotFound" && strings.HasPrefix(c.Message, "2 of 4 pods cannot start, for example job-worker-0")
 	})
 	_, err := cluster.Kube.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), r.job, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "the environment is not written before it is known: %v", err)
