@@ -129,6 +129,19 @@ func awaitEnd(t *testing.T, pids []int) {
 	})
 }
 
+// awaitStopped waits until status says that the sandbox does not run, which is after its components have ended, and returns what it prints.
+func awaitStopped(t *testing.T, state string) (text string) {
+	t.Helper()
+	eventually(t, "the sandbox to stop", func() error {
+		var err error
+		if text, err = run(t, "status", "--state", state); err == nil {
+			return errors.New("status says that it runs")
+		}
+		return nil
+	})
+	return text
+}
+
 // TestUpStatusDown starts a sandbox in the background, looks at it and stops it.
 func TestUpStatusDown(t *testing.T) {
 	t.Parallel()
@@ -197,15 +210,12 @@ func TestKilled(t *testing.T) {
 	next := <-shown
 	require.Contains(t, next, "\nNext, in another terminal:\n")
 	require.Contains(t, next, "To stop the sandbox: ^C")
-	_, err = run(t, "status", "--state", front)
-	require.Error(t, err)
+	awaitStopped(t, front)
 
 	components = pids(t, back)
 	require.NoError(t, syscall.Kill(components[len(components)-1], syscall.SIGKILL))
 	awaitEnd(t, components)
-	text, err = run(t, "status", "--state", back)
-	require.Error(t, err)
-	require.Contains(t, text, "component scheduler died by itself (signal: killed)")
+	require.Contains(t, awaitStopped(t, back), "component scheduler died by itself (signal: killed)")
 	log, err := os.ReadFile(filepath.Join(back, "logs", "sandbox.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "ERROR: component scheduler died by itself")
