@@ -25,6 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // writesPolicy is what the API server writes down: who writes the status of pods, and events.
@@ -112,9 +113,9 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	s, err := sandbox.Start(t.Context(), sandbox.Options{
 		StateDir: folder, Progress: os.Stderr, StockScheduler: stock, WithoutController: true,
 		Args: map[string][]string{sandbox.APIServer: args},
-		Topology: &sandbox.Topology{
-			Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode}},
-			Blocks: []sandbox.Block{{Racks: []sandbox.Rack{{Nodes: []sandbox.NodeGroup{{Shape: "gpu", Count: ptr.To(w.nodes)}}}}}},
+		Topology: &topology.Topology{
+			Shapes: map[string]topology.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode}},
+			Blocks: []topology.Block{{Racks: []topology.Rack{{Nodes: []topology.NodeGroup{{Shape: "gpu", Count: ptr.To(w.nodes)}}}}}},
 		},
 	})
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Settings of a cluster.
@@ -174,10 +175,10 @@ func (s Settings) kwok() ([]*unstructured.Unstructured, error) {
 
 // simulated returns the nodes of the benchmark on a sandbox.
 func simulated(count int) ([]*unstructured.Unstructured, error) {
-	topology := load.Cluster(count)
-	topology.Labels = map[string]string{sandbox.TaintSimulated: "true"}
+	cluster := load.Cluster(count)
+	cluster.Labels = map[string]string{topology.TaintSimulated: "true"}
 	nodes := make([]*unstructured.Unstructured, 0, count)
-	for _, node := range topology.Nodes() {
+	for _, node := range cluster.Nodes() {
 		node.APIVersion, node.Kind = "v1", "Node"
 		node.Annotations = map[string]string{kwokNode: kwokNodeValue}
 		// kindnet adds a route to each node with an IP address, and fails because simulated nodes have none that can be reached.

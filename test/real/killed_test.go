@@ -29,6 +29,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer"
 )
 
@@ -38,7 +39,7 @@ const holdEnv = "REAL_TEST_HOLDS"
 // bareOptions returns those of a sandbox of Volcano alone with a real node that has the trainer.
 func bareOptions(state string, images ...string) sandbox.Options {
 	return sandbox.Options{
-		StateDir: state, StockScheduler: true, WithoutController: true, Topology: sandbox.Uniform(1), Progress: os.Stdout,
+		StateDir: state, StockScheduler: true, WithoutController: true, Topology: topology.Uniform(1), Progress: os.Stdout,
 		Real: &sandbox.Real{Images: images},
 	}
 }

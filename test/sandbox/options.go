@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // DefaultStateDir is where the command keeps a sandbox, relative to the working folder.
@@ -25,8 +27,8 @@ type Options struct {
 	// StateDir is the folder of everything that the sandbox writes: etcd's data, certificates, kubeconfigs, logs. Unset
 	// means DefaultStateDir. A folder of an earlier sandbox is emptied.
 	StateDir string
-	// Topology is the simulated cluster; nil means Demo.
-	Topology *Topology
+	// Topology is the simulated cluster; nil means [topology.Demo].
+	Topology *topology.Topology
 	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means forever.
 	WorkerRunFor time.Duration
 	// Progress gets a line for each step, and the end of the log of a component that fails. Nil means that it is discarded.
@@ -72,7 +74,7 @@ func (o *Options) complete() error {
 		return err
 	}
 	if o.Topology == nil {
-		o.Topology = Demo()
+		o.Topology = topology.Demo()
 	}
 	if err := o.Topology.Validate(); err != nil {
 		return fmt.Errorf("topology: %w", err)

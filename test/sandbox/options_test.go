@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 func TestCompleteOptions(t *testing.T) {
@@ -30,7 +32,7 @@ func TestBadOptions(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"topology":      {Options{Topology: &Topology{}}, "topology: shapes is empty"},
+		"topology":      {Options{Topology: &topology.Topology{}}, "topology: shapes is empty"},
 		"negative time": {Options{WorkerRunFor: -time.Second}, "worker run time is -1s"},
 		"component":     {Options{Args: map[string][]string{"kube-proxy": nil}}, `arguments are given for "kube-proxy"`},
 	}
@@ -54,9 +56,9 @@ func TestRealOptions(t *testing.T) {
 	require.NoError(t, o.complete())
 	for _, n := range o.simulatedNodes() {
 		require.Equal(t, kwokNodeValue, n.Annotations[kwokNode])
-		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == TaintSimulated }), n.Name)
+		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == topology.TaintSimulated }), n.Name)
 	}
-	own := Options{Topology: Uniform(2), Real: &Real{}}
+	own := Options{Topology: topology.Uniform(2), Real: &Real{}}
 	require.NoError(t, own.complete())
 	require.Empty(t, own.simulatedNodes()[0].Spec.Taints, "a cluster of one's own is left as it is")
 	missing := Options{Real: &Real{Images: []string{"/nowhere.tar"}}}

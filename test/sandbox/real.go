@@ -18,6 +18,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Real asks for a real node: a kubelet and containerd, which run in one box together with all other components.
@@ -32,8 +33,6 @@ const (
 	RealNode = "real-0"
 	// realRack and realBlock are where it stands.
 	realRack, realBlock = "real-rack", "real-block"
-	// TaintSimulated keeps pods off the simulated nodes of the default cluster where there is a real node too.
-	TaintSimulated = annotationPrefix + "simulated"
 	// kwokNode is an annotation of simulated nodes, by which kwok knows its own.
 	kwokNode, kwokNodeValue = "kwok.x-k8s.io/node", "fake"
 )
@@ -82,9 +81,9 @@ func (o *Options) completeReal() error {
 	}
 	o.Real = &Real{Images: images}
 	if o.Topology == nil {
-		o.Topology = Demo()
+		o.Topology = topology.Demo()
 		for name, shape := range o.Topology.Shapes {
-			shape.Taints = append(shape.Taints, corev1.Taint{Key: TaintSimulated, Effect: corev1.TaintEffectNoSchedule})
+			shape.Taints = append(shape.Taints, corev1.Taint{Key: topology.TaintSimulated, Effect: corev1.TaintEffectNoSchedule})
 			o.Topology.Shapes[name] = shape
 		}
 	}
@@ -96,7 +95,7 @@ func (o *Options) simulatedNodes() []*corev1.Node {
 	nodes := o.Topology.Nodes()
 	if o.Real != nil {
 		for _, n := range nodes {
-			n.Annotations = merged(n.Annotations, map[string]string{kwokNode: kwokNodeValue})
+			n.Annotations = map[string]string{kwokNode: kwokNodeValue}
 		}
 	}
 	return nodes

@@ -17,6 +17,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // partsDir returns where Debian's packages are unpacked, in the clone.
@@ -188,7 +189,7 @@ func (st *starter) startNode(ctx context.Context) error {
 	return st.add(component{
 		name: Kubelet, binary: st.binaries[buildKubelet.name], env: n.Env(),
 		args: n.KubeletArgs(st.layout.kubeconfig(Kubelet), map[string]string{
-			LabelRack: realRack, LabelBlock: realBlock, corev1.LabelTopologyRegion: "sandbox", corev1.LabelTopologyZone: "zone-0",
+			topology.LabelRack: realRack, topology.LabelBlock: realBlock, corev1.LabelTopologyRegion: "sandbox", corev1.LabelTopologyZone: "zone-0",
 		}),
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // kinds counts objects by kind.
@@ -64,7 +65,7 @@ func TestGangsAreTheSame(t *testing.T) {
 						require.Contains(t, text, `nvidia.com/gpu: "1"`)
 						require.Contains(t, text, "restartPolicy: Never")
 					}
-					required = required || strings.Contains(text, sandbox.LabelRack) || strings.Contains(text, "highestTierAllowed: 1")
+					required = required || strings.Contains(text, topology.LabelRack) || strings.Contains(text, "highestTierAllowed: 1")
 				}
 				require.Equal(t, name != stock && name != tuned, required, name)
 			}
