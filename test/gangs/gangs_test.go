@@ -17,6 +17,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
@@ -153,7 +154,7 @@ func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 	group.SetLimit(sideBySide)
 	for _, name := range names {
 		group.Go(func() error {
-			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, stages.AnnotationRunFor)
 			_, err := p.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 			return err
 		})

@@ -25,6 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
@@ -213,7 +214,7 @@ func (w waiting) comeAndGo(t *testing.T, p *live.Plane, round int) {
 	var names []string
 	for i := range w.nodes {
 		pod := podOf(fmt.Sprintf("other-%d-%d", round, i), 1+(round+i)%3)
-		pod.Annotations = map[string]string{sandbox.AnnotationRunFor: fmt.Sprintf("%ds", 1+i%2)}
+		pod.Annotations = map[string]string{stages.AnnotationRunFor: fmt.Sprintf("%ds", 1+i%2)}
 		_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
 		names = append(names, pod.Name)

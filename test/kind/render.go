@@ -21,7 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
@@ -148,7 +148,7 @@ func setFlags(container map[string]any) error {
 
 // kwok returns the objects of kwok.yaml with the version of the image, and the sandbox's stages in a ConfigMap.
 func (s Settings) kwok() ([]*unstructured.Unstructured, error) {
-	stages, err := sandbox.KwokConfig(0)
+	configuration, err := stages.Config(0)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (s Settings) kwok() ([]*unstructured.Unstructured, error) {
 	}
 	return append([]*unstructured.Unstructured{{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "paddle-kwok", "namespace": "kube-system"},
-		"data": map[string]any{"kwok.yaml": stages},
+		"data": map[string]any{"kwok.yaml": configuration},
 	}}}, objects...), nil
 }
 

@@ -91,13 +91,6 @@ func TestBoxPortsRunOut(t *testing.T) {
 	require.ErrorContains(t, err, "no more than 12 ports")
 }
 
-func TestRunForText(t *testing.T) {
-	t.Parallel()
-	for run, want := range map[time.Duration]string{0: "forever", 5 * time.Second: "5s", 1500 * time.Microsecond: "2ms"} {
-		require.Equal(t, want, runForText(run))
-	}
-}
-
 func TestDearLooksAreFew(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]time.Duration{

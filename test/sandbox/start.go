@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // startLimit is generous: a ready sandbox takes seconds, also on a busy machine less than a minute, and about 20 ms more
@@ -198,7 +200,7 @@ metadata:
   generateName: recycler-
   namespace: default
   annotations:
-    ` + AnnotationRunFor + `: 1s
+    ` + stages.AnnotationRunFor + `: 1s
 spec:
   schedulerName: volcano
   restartPolicy: Never
@@ -221,7 +223,7 @@ func (st *starter) prepare() error {
 	if err := st.layout.writePKI(st.ca); err != nil {
 		return err
 	}
-	stages, err := KwokConfig(st.options.WorkerRunFor)
+	kwok, err := stages.Config(st.options.WorkerRunFor)
 	if err != nil {
 		return err
 	}
@@ -230,7 +232,7 @@ func (st *starter) prepare() error {
 		return err
 	}
 	for path, text := range map[string]string{
-		st.layout.kwokConf(): stages, st.layout.schedulerConf(): conf, st.layout.recyclerPod(): recyclerPod,
+		st.layout.kwokConf(): kwok, st.layout.schedulerConf(): conf, st.layout.recyclerPod(): recyclerPod,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return fmt.Errorf("write the state folder: %w", err)
