@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
 )
 
 // build is one binary that the sandbox needs.
@@ -126,13 +128,13 @@ type builder struct {
 
 // ensure builds what is not there from the same pins, a module at a time. Processes that do so at the same time take turns.
 func (b *builder) ensure(ctx context.Context, list []build) error {
-	lock, err := waitLock(ctx, filepath.Join(b.dir, ".lock"), func() {
+	lock, err := filelock.Wait(ctx, filepath.Join(b.dir, ".lock"), func() {
 		b.progress.say("waiting for another process that builds the sandbox's programs")
 	})
 	if err != nil {
 		return fmt.Errorf("wait for the lock of %s: %w", b.dir, err)
 	}
-	return errors.Join(b.locked(ctx, list), lock.release())
+	return errors.Join(b.locked(ctx, list), lock.Release())
 }
 
 func (b *builder) locked(ctx context.Context, list []build) error {

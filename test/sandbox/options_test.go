@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
@@ -80,8 +81,8 @@ func TestBarrierImage(t *testing.T) {
 
 func TestBoxPortsRunOut(t *testing.T) {
 	t.Parallel()
-	st := &starter{Sandbox: &Sandbox{ports: &ports{}}, options: &Options{Real: &Real{}}}
-	t.Cleanup(func() { require.NoError(t, st.ports.release()) })
+	st := &starter{Sandbox: &Sandbox{ports: &ports.Set{}}, options: &Options{Real: &Real{}}}
+	t.Cleanup(func() { require.NoError(t, st.ports.Release()) })
 	first, err := st.takePorts(boxPorts - 1)
 	require.NoError(t, err)
 	last, err := st.takePorts(1)

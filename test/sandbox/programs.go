@@ -56,16 +56,7 @@ func (s *Sandbox) AddComponent(ctx context.Context, c Component) error {
 func (s *Sandbox) Program(name string) string { return s.binaries[name] }
 
 // TakePorts returns free ports of 127.0.0.1, which are the sandbox's until it is stopped.
-func (s *Sandbox) TakePorts(n int) ([]int, error) {
-	numbers := make([]int, n)
-	for i := range numbers {
-		var err error
-		if numbers[i], err = s.ports.take(); err != nil {
-			return nil, err
-		}
-	}
-	return numbers, nil
-}
+func (s *Sandbox) TakePorts(n int) ([]int, error) { return s.ports.Take(n) }
 
 // Module returns the version of a module that a module of the clone requires, and the folder of its files.
 func Module(ctx context.Context, folder, path string) (version, dir string, err error) {

@@ -224,7 +224,7 @@ func (st *starter) startBox(ctx context.Context, api int) error {
 		Bridge: node.Bridge, Address: node.Address, Aliases: []netip.Addr{node.API}, Ports: st.real.ports,
 		// Clients in pods use this address, on which no process listens without kube-proxy.
 		Forward: map[string]string{netip.AddrPortFrom(node.API, 443).String(): address(api)},
-	}, st.lock.file)
+	}, st.lock.File())
 	if err != nil {
 		return err
 	}

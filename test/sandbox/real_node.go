@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
@@ -99,11 +100,11 @@ func barrierImage(args []string) (name string) {
 // unpack gets Debian's packages; processes that do so at the same time take turns.
 func (st *starter) unpack(ctx context.Context) error {
 	dir := partsDir(st.options.root)
-	lock, err := waitLock(ctx, dir+".lock", func() { st.progress.say("waiting for another process that downloads packages") })
+	lock, err := filelock.Wait(ctx, dir+".lock", func() { st.progress.say("waiting for another process that downloads packages") })
 	if err != nil {
 		return fmt.Errorf("wait for the packages: %w", err)
 	}
-	return errors.Join(node.Unpack(ctx, dir, st.progress.say), lock.release())
+	return errors.Join(node.Unpack(ctx, dir, st.progress.say), lock.Release())
 }
 
 // startRuntime starts containerd and imports images into it, while the rest of the control plane starts.

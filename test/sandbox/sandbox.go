@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 )
 
 // Sandbox is a control plane that runs.
@@ -26,8 +28,8 @@ type Sandbox struct {
 	config   *rest.Config
 	cluster  *cluster
 	record   *Record
-	lock     *fileLock
-	ports    *ports
+	lock     *filelock.Lock
+	ports    *ports.Set
 	// box is where the components run if there is a real node, whose parts are in the folder parts.
 	box   *box.Box
 	parts string
@@ -199,7 +201,7 @@ func (s *Sandbox) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Ready = false
-	errs = append(errs, s.layout.write(s.record), s.ports.release(), s.lock.release())
+	errs = append(errs, s.layout.write(s.record), s.ports.Release(), s.lock.Release())
 	return errors.Join(errs...)
 }
 

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
@@ -46,7 +47,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	nodes := o.simulatedNodes()
 	s := &Sandbox{
-		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports{},
+		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports.Set{},
 		components: map[string]component{}, addresses: map[string]string{}, processes: map[string]*process{}, failed: make(chan error, 1),
 	}
 	s.record = &Record{PID: os.Getpid(), Started: time.Now(), Kubeconfig: s.Kubeconfig(), Nodes: len(nodes)}
