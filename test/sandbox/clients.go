@@ -85,7 +85,7 @@ func (st *starter) deployed(ctx context.Context, name, binary string, m *manifes
 	if err != nil {
 		return component{}, err
 	}
-	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.pem, run.namespace, credentials{token: token}); err != nil {
+	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, run.namespace, credentials{token: token}); err != nil {
 		return component{}, err
 	}
 	return component{name: name, binary: binary, args: run.args, env: append(run.env, socketEnv)}, nil

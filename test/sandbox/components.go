@@ -186,11 +186,11 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	st.keep(volcano)
 	st.addresses[VolcanoScheduler] = address(numbers[1])
 
-	id, err := st.ca.client("system:kube-scheduler")
+	id, err := st.ca.Client("system:kube-scheduler")
 	if err != nil {
 		return err
 	}
-	if err := writeKubeconfig(st.layout.kubeconfig(KubeScheduler), st.server, st.ca.pem, "", credentials{identity: id}); err != nil {
+	if err := writeKubeconfig(st.layout.kubeconfig(KubeScheduler), st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 		return err
 	}
 	st.keep(component{name: KubeScheduler, binary: st.binaries[buildKubeSched.name], args: kubeSchedulerArgs(st.layout)})

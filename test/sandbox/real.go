@@ -106,16 +106,16 @@ const coreDNSUser = "paddle-sandbox:coredns"
 
 // writeNodePKI writes the kubelet's own certificate, and the one with which the API server asks it for logs.
 func (st *starter) writeNodePKI() error {
-	kubelet, err := st.ca.server("system:node:"+RealNode, []string{RealNode}, net.IP(node.Address.Addr().AsSlice()))
+	kubelet, err := st.ca.Server("system:node:"+RealNode, []string{RealNode}, net.IP(node.Address.Addr().AsSlice()))
 	if err != nil {
 		return err
 	}
-	asker, err := st.ca.client("kube-apiserver-kubelet-client", "system:masters")
+	asker, err := st.ca.Client("kube-apiserver-kubelet-client", "system:masters")
 	if err != nil {
 		return err
 	}
 	for name, data := range map[string][]byte{
-		"kubelet.crt": kubelet.cert, "kubelet.key": kubelet.key, "kubelet-client.crt": asker.cert, "kubelet-client.key": asker.key,
+		"kubelet.crt": kubelet.Cert, "kubelet.key": kubelet.Key, "kubelet-client.crt": asker.Cert, "kubelet-client.key": asker.Key,
 	} {
 		if err := os.WriteFile(st.layout.pki(name), data, 0o600); err != nil {
 			return fmt.Errorf("write the real node's certificates: %w", err)

@@ -159,11 +159,11 @@ func (st *starter) startNode(ctx context.Context) error {
 		{st.layout.kubeconfig(Kubelet), "system:node:" + RealNode, []string{"system:nodes"}},
 		{n.CoreDNSKubeconfig(), coreDNSUser, nil},
 	} {
-		id, err := st.ca.client(user.name, user.groups...)
+		id, err := st.ca.Client(user.name, user.groups...)
 		if err != nil {
 			return err
 		}
-		if err := writeKubeconfig(user.path, st.server, st.ca.pem, "", credentials{identity: id}); err != nil {
+		if err := writeKubeconfig(user.path, st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 			return err
 		}
 	}

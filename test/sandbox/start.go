@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/pki"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
@@ -126,7 +127,7 @@ func (st *starter) run(ctx context.Context) error {
 // install creates the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
 func (st *starter) install(ctx context.Context) error {
 	volcano := st.manifests.volcano.prerequisites()
-	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.pem); err != nil {
+	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.PEM); err != nil {
 		return err
 	}
 	if st.manifests.scheduler != nil {
@@ -188,7 +189,7 @@ type starter struct {
 	options     *Options
 	manifests   *manifests
 	nodes       []*corev1.Node
-	ca          *authority
+	ca          *pki.Authority
 	server      string
 	webhookPort int
 	real        realStart
@@ -218,7 +219,7 @@ spec:
 // prepare writes every file that needs no API server.
 func (st *starter) prepare() error {
 	var err error
-	if st.ca, err = newAuthority(); err != nil {
+	if st.ca, err = pki.NewAuthority(); err != nil {
 		return err
 	}
 	if err := st.layout.writePKI(st.ca); err != nil {
@@ -279,23 +280,23 @@ func (st *starter) startServers(ctx context.Context) error {
 	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
 		return err
 	}
-	admin, err := st.ca.client("sandbox-admin", "system:masters")
+	admin, err := st.ca.Client("sandbox-admin", "system:masters")
 	if err != nil {
 		return err
 	}
-	if err := writeKubeconfig(st.Kubeconfig(), st.server, st.ca.pem, "default", credentials{identity: admin}); err != nil {
+	if err := writeKubeconfig(st.Kubeconfig(), st.server, st.ca.PEM, "default", credentials{identity: admin}); err != nil {
 		return err
 	}
 	for name, user := range map[string]string{ControllerManager: "system:kube-controller-manager", Kwok: kwokUser} {
-		id, err := st.ca.client(user)
+		id, err := st.ca.Client(user)
 		if err != nil {
 			return err
 		}
-		if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.pem, "", credentials{identity: id}); err != nil {
+		if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 			return err
 		}
 	}
-	st.config = adminConfig(st.server, st.ca.pem, admin)
+	st.config = adminConfig(st.server, st.ca.PEM, admin)
 	if st.cluster, err = newCluster(st.config); err != nil {
 		return err
 	}

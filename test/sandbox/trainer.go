@@ -58,15 +58,15 @@ func (m *manifests) loadTrainer(ctx context.Context, root string) (crds []string
 
 // startTrainer starts the controllers of TrainJobs one after the other. The API server calls their webhooks once they are ready.
 func (st *starter) startTrainer(ctx context.Context) error {
-	id, err := st.ca.server(Trainer, nil)
+	id, err := st.ca.Server(Trainer, nil)
 	if err != nil {
 		return err
 	}
 	// Where controller-runtime looks for certificates, below TMPDIR.
 	certificates := filepath.Join(string(st.layout), "k8s-webhook-server", "serving-certs")
 	if err := errors.Join(os.MkdirAll(certificates, 0o700),
-		os.WriteFile(filepath.Join(certificates, "tls.crt"), id.cert, 0o600),
-		os.WriteFile(filepath.Join(certificates, "tls.key"), id.key, 0o600)); err != nil {
+		os.WriteFile(filepath.Join(certificates, "tls.crt"), id.Cert, 0o600),
+		os.WriteFile(filepath.Join(certificates, "tls.key"), id.Key, 0o600)); err != nil {
 		return fmt.Errorf("write certificates: %w", err)
 	}
 	for i, webhooks := range st.manifests.trainer {
@@ -91,7 +91,7 @@ func (st *starter) startTrainer(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		if err := local(webhooks.objects, "https://"+address(numbers[0]), st.ca.pem); err != nil {
+		if err := local(webhooks.objects, "https://"+address(numbers[0]), st.ca.PEM); err != nil {
 			return err
 		}
 		for _, object := range webhooks.objects {
