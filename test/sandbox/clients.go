@@ -2,7 +2,11 @@
 
 package sandbox
 
-import "context"
+import (
+	"context"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
+)
 
 // startClients starts everything that talks to the API server.
 func (st *starter) startClients(ctx context.Context) error {
@@ -65,7 +69,7 @@ func (st *starter) schedulerBinary() string {
 }
 
 // addDeployed starts a component as its Deployment says.
-func (st *starter) addDeployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags, more []string) error {
+func (st *starter) addDeployed(ctx context.Context, name, binary string, m *launch.Manifest, deployment string, override launch.Flags, more []string) error {
 	c, err := st.deployed(ctx, name, binary, m, deployment, override)
 	if err != nil {
 		return err
@@ -75,18 +79,18 @@ func (st *starter) addDeployed(ctx context.Context, name, binary string, m *mani
 }
 
 // deployed returns a component with the arguments, the variables and the service account of its Deployment.
-func (st *starter) deployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags) (component, error) {
-	d, err := m.deployment(deployment)
+func (st *starter) deployed(ctx context.Context, name, binary string, m *launch.Manifest, deployment string, override launch.Flags) (component, error) {
+	d, err := m.Deployment(deployment)
 	if err != nil {
 		return component{}, err
 	}
-	run := launchOf(d, override)
-	token, err := st.cluster.serviceAccountToken(ctx, run.namespace, run.account)
+	run := launch.CommandOf(d, override)
+	token, err := st.cluster.serviceAccountToken(ctx, run.Namespace, run.Account)
 	if err != nil {
 		return component{}, err
 	}
-	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, run.namespace, credentials{token: token}); err != nil {
+	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, run.Namespace, credentials{token: token}); err != nil {
 		return component{}, err
 	}
-	return component{name: name, binary: binary, args: run.args, env: append(run.env, socketEnv)}, nil
+	return component{name: name, binary: binary, args: run.Args, env: append(run.Env, socketEnv)}, nil
 }

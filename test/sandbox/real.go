@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
@@ -129,12 +130,12 @@ func (st *starter) realAPIServerArgs() []string {
 	if st.options.Real == nil {
 		return nil
 	}
-	return flags{
+	return launch.Flags{
 		// In addition to RBAC, which is set already.
 		"authorization-mode":         "Node",
 		"kubelet-client-certificate": st.layout.pki("kubelet-client.crt"), "kubelet-client-key": st.layout.pki("kubelet-client.key"),
 		"kubelet-certificate-authority": st.layout.pki("ca.crt"), "kubelet-preferred-address-types": "InternalIP",
-	}.args()
+	}.Args()
 }
 
 // realKwokArgs keep kwok from playing the real kubelet.
@@ -142,7 +143,7 @@ func (st *starter) realKwokArgs() []string {
 	if st.options.Real == nil {
 		return nil
 	}
-	return flags{"manage-all-nodes": "false", "manage-nodes-with-annotation-selector": kwokNode + "=" + kwokNodeValue}.args()
+	return launch.Flags{"manage-all-nodes": "false", "manage-nodes-with-annotation-selector": kwokNode + "=" + kwokNodeValue}.Args()
 }
 
 func coreDNSPermissions() []*unstructured.Unstructured {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
@@ -71,11 +72,11 @@ func (st *starter) writeImages(mode box.Mode) error {
 		st.options.ControllerArgs = append([]string{barrierFlag}, st.options.ControllerArgs...)
 		return nil
 	}
-	d, err := st.manifests.operator.deployment("")
+	d, err := st.manifests.operator.Deployment("")
 	if err != nil {
 		return err
 	}
-	name := barrierImage(append(launchOf(d, nil).args, st.options.ControllerArgs...))
+	name := barrierImage(append(launch.CommandOf(d, nil).Args, st.options.ControllerArgs...))
 	if name == "" {
 		return nil
 	}

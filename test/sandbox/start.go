@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/pki"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
@@ -126,18 +127,18 @@ func (st *starter) run(ctx context.Context) error {
 
 // install creates the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
 func (st *starter) install(ctx context.Context) error {
-	volcano := st.manifests.volcano.prerequisites()
-	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.PEM); err != nil {
+	volcano := st.manifests.volcano.Prerequisites()
+	if err := launch.RedirectWebhooks(volcano, "https://"+address(st.webhookPort), st.ca.PEM); err != nil {
 		return err
 	}
 	if st.manifests.scheduler != nil {
 		// paddle-scheduler may run under the name of Volcano's, and its own permissions must be sufficient.
-		d, err := st.manifests.scheduler.deployment("")
+		d, err := st.manifests.scheduler.Deployment("")
 		if err != nil {
 			return err
 		}
-		run := launchOf(d, nil)
-		volcano = withoutBindings(volcano, run.namespace, run.account)
+		run := launch.CommandOf(d, nil)
+		volcano = launch.WithoutBindings(volcano, run.Namespace, run.Account)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return st.cluster.applyCRDs(ctx, st.manifests.crds) })
@@ -161,8 +162,8 @@ func (st *starter) install(ctx context.Context) error {
 }
 
 // shownScheduler returns a Deployment that shows how the scheduler is configured. It has no replicas: the scheduler is a process.
-func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
-	d, err := m.deployment("volcano-scheduler")
+func shownScheduler(m *launch.Manifest) (*unstructured.Unstructured, error) {
+	d, err := m.Deployment("volcano-scheduler")
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +177,11 @@ func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-func prerequisitesOf(m *manifest) []*unstructured.Unstructured {
+func prerequisitesOf(m *launch.Manifest) []*unstructured.Unstructured {
 	if m == nil {
 		return nil
 	}
-	return m.prerequisites()
+	return m.Prerequisites()
 }
 
 // starter holds what is known only while a sandbox starts.
@@ -248,10 +249,10 @@ func (st *starter) schedulerConf() (string, error) {
 	if st.options.SchedulerConf != "" {
 		return st.options.SchedulerConf, nil
 	}
-	return st.schedulerManifest().configMapValue(schedulerConfigMap, "volcano-scheduler.conf")
+	return st.schedulerManifest().ConfigMapValue(schedulerConfigMap, "volcano-scheduler.conf")
 }
 
-func (st *starter) schedulerManifest() *manifest {
+func (st *starter) schedulerManifest() *launch.Manifest {
 	if st.manifests.scheduler == nil {
 		return st.manifests.volcano
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
 )
 
 const trainerModule = "hack/trainer"
@@ -47,7 +49,7 @@ func (m *manifests) loadTrainer(ctx context.Context, root string) (crds []string
 		if err != nil {
 			return nil, err
 		}
-		webhooks, err := readManifest(filepath.Join(dir, c.webhooks))
+		webhooks, err := launch.Read(filepath.Join(dir, c.webhooks))
 		if err != nil {
 			return nil, err
 		}
@@ -91,13 +93,13 @@ func (st *starter) startTrainer(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		if err := local(webhooks.objects, "https://"+address(numbers[0]), st.ca.PEM); err != nil {
+		if err := launch.RedirectWebhooks(webhooks.Objects, "https://"+address(numbers[0]), st.ca.PEM); err != nil {
 			return err
 		}
-		for _, object := range webhooks.objects {
+		for _, object := range webhooks.Objects {
 			object.SetName(c.build.name) // both modules use the same name
 		}
-		if err := st.cluster.apply(ctx, webhooks.objects); err != nil {
+		if err := st.cluster.apply(ctx, webhooks.Objects); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -12,37 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// local makes webhook configurations call the process on this machine instead of a Service. They keep their names: Volcano's
-// webhook-manager looks for them by name, and gives up after five minutes.
-func local(objects []*unstructured.Unstructured, server string, ca []byte) error {
-	for _, object := range objects {
-		switch object.GetKind() {
-		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
-		default:
-			continue
-		}
-		hooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
-		if err != nil {
-			return fmt.Errorf("read %s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-		for _, item := range hooks {
-			hook, ok := item.(map[string]any)
-			if !ok {
-				return fmt.Errorf("read %s %s: a webhook is no object", object.GetKind(), object.GetName())
-			}
-			path, _, err := unstructured.NestedString(hook, "clientConfig", "service", "path")
-			if err != nil || path == "" {
-				return fmt.Errorf("read %s %s: a webhook has no path", object.GetKind(), object.GetName())
-			}
-			hook["clientConfig"] = map[string]any{"url": server + path, "caBundle": base64.StdEncoding.EncodeToString(ca)}
-		}
-		if err := unstructured.SetNestedSlice(object.Object, hooks, "webhooks"); err != nil {
-			return fmt.Errorf("change %s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-	}
-	return nil
-}
 
 var volcanoJobs = schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
 
