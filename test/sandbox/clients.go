@@ -11,10 +11,10 @@ import (
 // startClients starts everything that talks to the API server.
 func (st *starter) startClients(ctx context.Context) error {
 	n := len(st.nodes)
-	if err := st.add(component{name: ControllerManager, binary: st.binaries[buildKCM.name], args: controllerManagerArgs(st.layout, n)}); err != nil {
+	if err := st.add(component{name: ControllerManager, binary: st.binaries[programKCM.Name], args: controllerManagerArgs(st.layout, n)}); err != nil {
 		return err
 	}
-	if err := st.add(component{name: Kwok, binary: st.binaries[buildKwok.name], args: append(kwokArgs(st.layout, n), st.realKwokArgs()...)}); err != nil {
+	if err := st.add(component{name: Kwok, binary: st.binaries[programKwok.Name], args: append(kwokArgs(st.layout, n), st.realKwokArgs()...)}); err != nil {
 		return err
 	}
 	if err := st.startNode(ctx); err != nil {
@@ -24,11 +24,11 @@ func (st *starter) startClients(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := st.addDeployed(ctx, VolcanoController, st.binaries[buildVolcanoCM.name], st.manifests.volcano, "volcano-controllers",
+	if err := st.addDeployed(ctx, VolcanoController, st.binaries[programVolcanoCM.Name], st.manifests.volcano, "volcano-controllers",
 		volcanoControllerFlags(st.layout, numbers[0], numbers[1]), nil); err != nil {
 		return err
 	}
-	if err := st.addDeployed(ctx, VolcanoWebhooks, st.binaries[buildWebhooks.name], st.manifests.volcano, "volcano-admission",
+	if err := st.addDeployed(ctx, VolcanoWebhooks, st.binaries[programWebhooks.Name], st.manifests.volcano, "volcano-admission",
 		webhookFlags(st.layout, st.webhookPort, numbers[2]), nil); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (st *starter) startClients(ctx context.Context) error {
 		return nil
 	}
 	st.addresses[Controller] = address(numbers[5])
-	return st.addDeployed(ctx, Controller, st.binaries[buildController.name], st.manifests.operator, "",
+	return st.addDeployed(ctx, Controller, st.binaries[programController.Name], st.manifests.operator, "",
 		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
 }
 
@@ -63,9 +63,9 @@ func (st *starter) schedulerDeployment() string {
 
 func (st *starter) schedulerBinary() string {
 	if st.options.StockScheduler {
-		return st.binaries[buildStock.name]
+		return st.binaries[programStock.Name]
 	}
-	return st.binaries[buildScheduler.name]
+	return st.binaries[programScheduler.Name]
 }
 
 // addDeployed starts a component as its Deployment says.

@@ -179,7 +179,7 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	volcano, err := st.deployed(ctx, VolcanoScheduler, st.binaries[buildStock.name], st.manifests.volcano, "volcano-scheduler",
+	volcano, err := st.deployed(ctx, VolcanoScheduler, st.binaries[programStock.Name], st.manifests.volcano, "volcano-scheduler",
 		schedulerFlags(st.layout, VolcanoScheduler, st.layout.volcanoConf(), numbers[0], numbers[1]))
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	if err := writeKubeconfig(st.layout.kubeconfig(KubeScheduler), st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 		return err
 	}
-	st.keep(component{name: KubeScheduler, binary: st.binaries[buildKubeSched.name], args: kubeSchedulerArgs(st.layout)})
+	st.keep(component{name: KubeScheduler, binary: st.binaries[programKubeSched.Name], args: kubeSchedulerArgs(st.layout)})
 	return nil
 }
 

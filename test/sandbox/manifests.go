@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 )
 
 // Manifests of this project, relative to the root of the clone.
@@ -37,9 +38,9 @@ type manifests struct {
 
 // loadManifests reads everything before anything is started, so that a missing file costs no time.
 func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
-	volcanoDir, err := moduleDir(ctx, o.root, "volcano.sh/volcano")
+	_, volcanoDir, err := programs.Module(ctx, programs.Sources, "volcano.sh/volcano")
 	if err != nil {
-		return nil, fmt.Errorf("find Volcano's module: %w", err)
+		return nil, err
 	}
 	m := &manifests{}
 	if m.volcano, err = launch.Read(filepath.Join(volcanoDir, volcanoManifest)); err != nil {
@@ -50,7 +51,7 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 		return nil, err
 	}
 	if o.Trainer {
-		found, err := m.loadTrainer(ctx, o.root)
+		found, err := m.loadTrainer(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -68,8 +68,8 @@ func TestRealOptions(t *testing.T) {
 	plain := Options{}
 	require.NoError(t, plain.complete())
 	require.Empty(t, plain.simulatedNodes()[0].Annotations)
-	require.NotContains(t, plain.builds(), buildKubelet)
-	require.Contains(t, own.builds(), buildBarrier)
+	require.NotContains(t, plain.programs(), programKubelet)
+	require.Contains(t, own.programs(), programBarrier)
 }
 
 func TestBarrierImage(t *testing.T) {

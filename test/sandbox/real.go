@@ -220,7 +220,7 @@ func (st *starter) startBox(ctx context.Context, api int) error {
 	for _, path := range st.options.Real.Images {
 		keep = append(keep, filepath.Dir(path))
 	}
-	made, err := box.Start(st.binaries[buildBox.name], st.Logs("box"), mode, box.Settings{
+	made, err := box.Start(st.binaries[programBox.Name], st.Logs("box"), mode, box.Settings{
 		Name: st.real.node.Cgroup, Hostname: RealNode, Keep: keep, Sysctls: node.Sysctls(),
 		Bridge: node.Bridge, Address: node.Address, Aliases: []netip.Addr{node.API}, Ports: st.real.ports,
 		// Clients in pods use this address, on which no process listens without kube-proxy.

@@ -64,7 +64,7 @@ func (st *starter) prepareNode(ctx context.Context, mode box.Mode) error {
 func (st *starter) writeImages(mode box.Mode) error {
 	pause := filepath.Join(st.real.node.Dir, "pause.tar")
 	st.real.images = []string{pause}
-	if err := node.WritePause(st.binaries[buildBox.name], pause); err != nil || st.manifests.operator == nil {
+	if err := node.WritePause(st.binaries[programBox.Name], pause); err != nil || st.manifests.operator == nil {
 		return err
 	}
 	if mode == box.Rootless {
@@ -82,7 +82,7 @@ func (st *starter) writeImages(mode box.Mode) error {
 	}
 	barrier := filepath.Join(st.real.node.Dir, "barrier.tar")
 	st.real.images = append(st.real.images, barrier)
-	return node.WriteBarrier(st.binaries[buildBarrier.name], name, barrier)
+	return node.WriteBarrier(st.binaries[programBarrier.Name], name, barrier)
 }
 
 // barrierFlag names, in the controller's arguments, the image that pods run first.
@@ -168,7 +168,7 @@ func (st *starter) startNode(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := st.add(component{name: CoreDNS, binary: st.binaries[buildCoreDNS.name], args: n.CoreDNSArgs(), env: n.Env()}); err != nil {
+	if err := st.add(component{name: CoreDNS, binary: st.binaries[programCoreDNS.Name], args: n.CoreDNSArgs(), env: n.Env()}); err != nil {
 		return err
 	}
 	select {
@@ -189,7 +189,7 @@ func (st *starter) startNode(ctx context.Context) error {
 		return err
 	}
 	return st.add(component{
-		name: Kubelet, binary: st.binaries[buildKubelet.name], env: n.Env(),
+		name: Kubelet, binary: st.binaries[programKubelet.Name], env: n.Env(),
 		args: n.KubeletArgs(st.layout.kubeconfig(Kubelet), map[string]string{
 			topology.LabelRack: realRack, topology.LabelBlock: realBlock, corev1.LabelTopologyRegion: "sandbox", corev1.LabelTopologyZone: "zone-0",
 		}),

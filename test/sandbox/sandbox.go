@@ -251,6 +251,46 @@ func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	return s.StartComponent(name)
 }
 
+// Component is one in addition to those of Components.
+type Component struct {
+	Name string
+	// Program is the name of one of Options.Programs.
+	Program string
+	// Namespace and Account name the service account of the component's kubeconfig. Without an Account it has none.
+	Namespace, Account string
+	Args, Env          []string
+}
+
+// AddComponent prepares a component. StartComponent starts it.
+func (s *Sandbox) AddComponent(ctx context.Context, c Component) error {
+	binary, ok := s.binaries[c.Program]
+	if !ok {
+		return fmt.Errorf("add component %s: there is no program %q: name it in Options.Programs", c.Name, c.Program)
+	}
+	if c.Account != "" {
+		token, err := s.cluster.serviceAccountToken(ctx, c.Namespace, c.Account)
+		if err != nil {
+			return fmt.Errorf("add component %s: %w", c.Name, err)
+		}
+		if err := writeKubeconfig(s.ComponentKubeconfig(c.Name), s.config.Host, s.config.CAData, c.Namespace, credentials{token: token}); err != nil {
+			return fmt.Errorf("add component %s: %w", c.Name, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.components[c.Name]; taken {
+		return fmt.Errorf("add component %s: there is one of that name", c.Name)
+	}
+	s.components[c.Name] = component{name: c.Name, binary: binary, args: c.Args, env: c.Env}
+	return nil
+}
+
+// Program returns the path of one of Options.Programs.
+func (s *Sandbox) Program(name string) string { return s.binaries[name] }
+
+// TakePorts returns free ports of 127.0.0.1, which are the sandbox's until it is stopped.
+func (s *Sandbox) TakePorts(n int) ([]int, error) { return s.ports.Take(n) }
+
 // AwaitEnd waits until a component has exited by itself, which is then no failure of the sandbox.
 func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {
 	s.mu.Lock()

@@ -272,13 +272,13 @@ func (st *starter) startServers(ctx context.Context) error {
 		return err
 	}
 
-	if err := st.add(component{name: Etcd, binary: st.binaries[buildEtcd.name], args: etcdArgs(st.layout, etcd, peer)}); err != nil {
+	if err := st.add(component{name: Etcd, binary: st.binaries[programEtcd.Name], args: etcdArgs(st.layout, etcd, peer)}); err != nil {
 		return err
 	}
 	if err := until(ctx, "etcd to be healthy", func(ctx context.Context) error { return healthy(ctx, "http://"+address(etcd)+"/health") }); err != nil {
 		return err
 	}
-	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
+	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().Name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
 		return err
 	}
 	admin, err := st.ca.Client("sandbox-admin", "system:masters")

@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
@@ -188,7 +189,7 @@ func TestKueueIsRaised(t *testing.T) {
 // What is read from the modules of KAI and Kueue is what their programs need.
 func TestManifestsOfTheModules(t *testing.T) {
 	live.SkipUnlessAll(t)
-	_, dir, err := sandbox.Module(t.Context(), kaiModule, kaiPath)
+	_, dir, err := programs.Module(t.Context(), kaiModule, kaiPath)
 	require.NoError(t, err)
 	all, err := kaiObjects(dir)
 	require.NoError(t, err)
@@ -201,7 +202,7 @@ func TestManifestsOfTheModules(t *testing.T) {
 	_, err = kaiObjects(t.TempDir())
 	require.ErrorContains(t, err, "crds/*.yaml in KAI's module: there are none")
 
-	_, dir, err = sandbox.Module(t.Context(), kueueModule, kueuePath)
+	_, dir, err = programs.Module(t.Context(), kueueModule, kueuePath)
 	require.NoError(t, err)
 	p, err := newPeer(kueue, kubernetes134, true)
 	require.NoError(t, err)
