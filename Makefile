@@ -25,7 +25,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # Go's cache of test results knows all inputs of PURE_PACKAGES: they read nothing but files of the repository and start no
 # program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test starts: all
 # other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
-PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|history|job|metrics|nominate|planner|preempt|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|versions|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|sandbox/(box|node)|session|stats|vcjob)|test/bench/(audit|gate|report|result|trace|live/(limit|load|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|history|job|metrics|nominate|planner|preempt|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|versions|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|sandbox/(box|launch|node|pki|stages|topology)|session|stats|vcjob)|test/bench/(audit|gate|report|result|trace|live/(limit|load|times|usage))
 RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|paddlejob-controller)|test/sandbox
 
 # They run before the other packages of their kind, so that none runs alone at the end.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 func exitCode(err error) int {
@@ -181,13 +182,13 @@ func (f *upFlags) complete() (err error) {
 	}
 	switch {
 	case f.topology != "":
-		if f.Topology, err = sandbox.LoadTopology(f.topology); err != nil {
+		if f.Topology, err = topology.Load(f.topology); err != nil {
 			return err
 		}
 	case f.nodes < 0:
 		return fmt.Errorf("--nodes is %d: it must be at least 1", f.nodes)
 	case f.nodes > 0:
-		f.Topology = sandbox.Uniform(f.nodes)
+		f.Topology = topology.Uniform(f.nodes)
 	}
 	switch {
 	case f.real:

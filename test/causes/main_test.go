@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 var (
@@ -56,13 +57,13 @@ func TestMain(m *testing.M) {
 	if kubectl, err = exec.LookPath("kubectl"); err != nil {
 		os.Exit(m.Run()) // without a cluster: each test that needs one skips
 	}
-	topology, err := sandbox.ParseTopology(nodes())
+	simulated, err := topology.Parse(nodes())
 	if err != nil {
 		panic(err)
 	}
 	live.SideBySide(8)
 	os.Exit(live.Main(m, sandbox.Options{
-		StateDir: "../../_output/test-causes", Progress: os.Stderr, Topology: topology, SchedulerConf: configuration,
+		StateDir: "../../_output/test-causes", Progress: os.Stderr, Topology: simulated, SchedulerConf: configuration,
 		ControllerArgs: []string{"--leader-elect=false", "-v=3"},
 	}, func(p *live.Plane) error { cluster = p; return nil }))
 }

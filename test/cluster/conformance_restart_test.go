@@ -21,7 +21,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // A kubelet may start a container, and read its ConfigMap, at any moment from the pod's binding on. So at no moment may
@@ -32,9 +32,9 @@ func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
 	stop := record(t, space)
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.PodIP}}
 	// Long enough for the addresses to be known, also on a busy machine.
-	job.Spec.Worker.Template.Annotations[sandbox.AnnotationRunFor] = "6s"
-	job.Spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "1"
-	job.Spec.Worker.Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
+	job.Spec.Worker.Template.Annotations[stages.AnnotationRunFor] = "6s"
+	job.Spec.Worker.Template.Annotations[stages.AnnotationExitCode] = "1"
+	job.Spec.Worker.Template.Annotations[stages.AnnotationFailAttempt] = "0"
 	_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)
 	cluster.Await(t, "the second attempt", func(ctx context.Context) error {

@@ -22,7 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // podsOf returns a Volcano Job's pods that have neither ended nor are being deleted.
@@ -83,7 +83,7 @@ func gangOf(ctx context.Context, mode conformance.Mode, namespace, job string, s
 
 func role(replicas int) *v1.ResourceSpec {
 	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stages.AnnotationRunFor: "forever"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
 	}}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	simulated "github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // seen returns the map as JSON, and the nodes of a job with the domains above each, the farthest first.
@@ -62,9 +62,9 @@ func TestMap(t *testing.T) {
 		require.NoError(t, err)
 		node, err := cluster.Kube.CoreV1().Nodes().Get(t.Context(), live.Spec.NodeName, metav1.GetOptions{})
 		require.NoError(t, err)
-		require.Equal(t, []string{node.Labels[sandbox.LabelBlock], node.Labels[sandbox.LabelRack], node.Name}, path)
+		require.Equal(t, []string{node.Labels[simulated.LabelBlock], node.Labels[simulated.LabelRack], node.Name}, path)
 	}
-	_, on = u.seen(t, "resnet", "--topology-labels", sandbox.LabelRack)
+	_, on = u.seen(t, "resnet", "--topology-labels", simulated.LabelRack)
 	for _, path := range on {
 		require.Len(t, path, 2, "only the tier that was asked for")
 	}

@@ -28,7 +28,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
 )
 
@@ -41,7 +41,7 @@ func job(space, name string, changes ...kubeflowChange) *kubeflowv1.PaddleJob {
 	two := int32(2)
 	j.Spec.PaddleReplicaSpecs = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{
 		kubeflowv1.Worker: {Replicas: &two, Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stages.AnnotationRunFor: "forever"}},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "logs", Image: "logs"}, {Name: "paddle", Image: "paddle"}}},
 		}},
 	}
@@ -58,19 +58,19 @@ func worker(j *kubeflowv1.PaddleJob) *kubeflowv1.ReplicaSpec {
 // servers run until they are stopped.
 func servers(j *kubeflowv1.PaddleJob) {
 	master := worker(j).DeepCopy()
-	master.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
+	master.Template.Annotations = map[string]string{stages.AnnotationRunFor: "forever"}
 	j.Spec.PaddleReplicaSpecs[kubeflowv1.Master] = master
 }
 
 func runFor(duration string) kubeflowChange {
-	return func(j *kubeflowv1.PaddleJob) { worker(j).Template.Annotations[sandbox.AnnotationRunFor] = duration }
+	return func(j *kubeflowv1.PaddleJob) { worker(j).Template.Annotations[stages.AnnotationRunFor] = duration }
 }
 
 // fails lets the workers exit with a code, after three seconds, in which it is seen to run.
 func fails(code string) kubeflowChange {
 	return func(j *kubeflowv1.PaddleJob) {
 		runFor("3s")(j)
-		worker(j).Template.Annotations[sandbox.AnnotationExitCode] = code
+		worker(j).Template.Annotations[stages.AnnotationExitCode] = code
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 func TestJobTrainsToSucceeded(t *testing.T) {
@@ -61,7 +62,7 @@ func TestExampleTrainsWithServers(t *testing.T) {
 	objects, err := manifests.Read(deploy.Files, "examples/kubeflow.yaml")
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
-	require.NoError(t, unstructured.SetNestedStringMap(objects[0].Object, map[string]string{sandbox.AnnotationRunFor: "3s"},
+	require.NoError(t, unstructured.SetNestedStringMap(objects[0].Object, map[string]string{stages.AnnotationRunFor: "3s"},
 		"spec", "paddleReplicaSpecs", "Worker", "template", "metadata", "annotations"))
 	cluster.Await(t, "the example to be created", func(ctx context.Context) error {
 		_, err := kubeflowJobs(space).Create(ctx, objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
@@ -106,7 +107,7 @@ func TestFailures(t *testing.T) {
 func TestRestartsAreReported(t *testing.T) {
 	t.Parallel()
 	j := create(t, job(cluster.Namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
-		worker(j).Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
+		worker(j).Template.Annotations[stages.AnnotationFailAttempt] = "0"
 	}))
 	awaitCondition(t, j, batchv1.ConditionRestarting)
 	done := awaitCondition(t, j, batchv1.ConditionSucceeded)

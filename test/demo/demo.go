@@ -33,6 +33,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // DefaultStateDir is where the demo's sandbox lives, relative to the working folder.
@@ -68,7 +69,7 @@ Try next:
 // unless every job reached its expected state.
 func Run(ctx context.Context, o Options) error {
 	options := sandbox.Options{
-		Topology: sandbox.Demo(), WorkerRunFor: workersRun,
+		Topology: topology.Demo(), WorkerRunFor: workersRun,
 		// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
 		Args: map[string][]string{sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"}},
 	}

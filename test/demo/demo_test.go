@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // With --keep the sandbox runs until ^C. .ci/run runs `make demo` itself.
@@ -180,7 +181,7 @@ func TestTooLargeExceedsTheClusterByOneWorker(t *testing.T) {
 	workers := jobOf(t, all[len(all)-1]).Spec.Worker
 	gpus := workers.Template.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"]
 	total, fit := int64(0), int64(0)
-	for _, node := range sandbox.Demo().Nodes() {
+	for _, node := range topology.Demo().Nodes() {
 		has := node.Status.Allocatable["nvidia.com/gpu"]
 		total += has.Value()
 		fit += has.Value() / gpus.Value()

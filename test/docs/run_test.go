@@ -22,6 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 const (
@@ -209,7 +210,7 @@ func TestManifestsAreWhatTheirJudgesTake(t *testing.T) {
 			require.NoError(t, err, page.Path)
 			judged++
 			if by == docs.BySandbox {
-				_, err := sandbox.ParseTopology([]byte(text))
+				_, err := topology.Parse([]byte(text))
 				require.NoError(t, err, "%s, line %d", page.Path, block.Line)
 				continue
 			}

@@ -25,7 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // jobName is the name of every job: each is in its own namespace.
@@ -229,7 +229,7 @@ func (d *driver) scale(workers int) {
 func (d *driver) fail(pod string) {
 	d.t.Helper()
 	d.hold()
-	d.annotate(jobName+"-"+pod, map[string]string{sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms"})
+	d.annotate(jobName+"-"+pod, map[string]string{stages.AnnotationExitCode: "1", stages.AnnotationRunFor: "1ms"})
 }
 
 // evict deletes a pod that runs at once, as the pod garbage collector does when its node is lost: in the place of a pod that
@@ -268,7 +268,7 @@ func (d *driver) hold() {
 func (d *driver) succeed() {
 	d.t.Helper()
 	for _, name := range d.workersThatRun() {
-		d.annotate(name, map[string]string{sandbox.AnnotationRunFor: "1ms"})
+		d.annotate(name, map[string]string{stages.AnnotationRunFor: "1ms"})
 	}
 }
 

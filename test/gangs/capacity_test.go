@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // amounts are of resources, in thousandths.
@@ -54,7 +54,7 @@ type capacity struct {
 func newCapacity(nodes []corev1.Node) *capacity {
 	r := &capacity{free: map[string]amounts{}, rack: map[string]string{}, nodes: map[string][]string{}}
 	for i := range nodes {
-		node, rack := nodes[i].Name, nodes[i].Labels[sandbox.LabelRack]
+		node, rack := nodes[i].Name, nodes[i].Labels[topology.LabelRack]
 		r.free[node] = amountsOf(nodes[i].Status.Allocatable)
 		r.rack[node] = rack
 		r.nodes[rack] = append(r.nodes[rack], node)

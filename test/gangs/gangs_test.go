@@ -17,6 +17,8 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // sideBySide is how many requests are made at a time.
@@ -152,7 +154,7 @@ func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 	group.SetLimit(sideBySide)
 	for _, name := range names {
 		group.Go(func() error {
-			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, stages.AnnotationRunFor)
 			_, err := p.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 			return err
 		})
@@ -186,17 +188,17 @@ func parts() int {
 
 func blocks() int { return 10 / parts() }
 
-// topology is 500 nodes of 8 GPUs, or a fifth of them.
+// cluster has 500 nodes of 8 GPUs, or a fifth of them.
 //
 //	                      cluster
 //	      block-0                          ...  block-9
 //	rack-0       ...  rack-4               ...  rack-45 ...  rack-49
 //	10 x 8 GPUs       10 x 8 GPUs               10 x 8 GPUs  10 x 8 GPUs
-func topology() *sandbox.Topology {
-	return &sandbox.Topology{
-		Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode, Product: "NVIDIA-A100-SXM4-80GB"}},
-		Blocks: []sandbox.Block{{Count: ptr.To(blocks()), Racks: []sandbox.Rack{{
-			Count: ptr.To(racksInBlock), Nodes: []sandbox.NodeGroup{{Shape: "gpu", Count: ptr.To(nodesInRack)}},
+func cluster() *topology.Topology {
+	return &topology.Topology{
+		Shapes: map[string]topology.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode, Product: "NVIDIA-A100-SXM4-80GB"}},
+		Blocks: []topology.Block{{Count: ptr.To(blocks()), Racks: []topology.Rack{{
+			Count: ptr.To(racksInBlock), Nodes: []topology.NodeGroup{{Shape: "gpu", Count: ptr.To(nodesInRack)}},
 		}}}},
 	}
 }
@@ -210,7 +212,7 @@ type plane struct {
 func startPlane(t *testing.T) *plane {
 	t.Helper()
 	s, err := sandbox.Start(t.Context(), sandbox.Options{
-		StateDir: "../../_output/test-gangs", Progress: os.Stderr, Topology: topology(),
+		StateDir: "../../_output/test-gangs", Progress: os.Stderr, Topology: cluster(),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // drawn returns a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
@@ -158,7 +158,7 @@ func fourNodes() *capacity {
 	var nodes []corev1.Node
 	for _, at := range []struct{ name, rack string }{{"a", "r1"}, {"b", "r1"}, {"c", "r2"}, {"d", "r2"}} {
 		nodes = append(nodes, corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: at.name, Labels: map[string]string{sandbox.LabelRack: at.rack}},
+			ObjectMeta: metav1.ObjectMeta{Name: at.name, Labels: map[string]string{topology.LabelRack: at.rack}},
 			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 				"nvidia.com/gpu": resource.MustParse("8"), corev1.ResourcePods: resource.MustParse("10"),
 			}},

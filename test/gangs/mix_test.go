@@ -18,7 +18,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // kind is a kind of job. count is how many of 200 jobs are of it.
@@ -146,7 +146,7 @@ func asks(cores, gpus int) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: list, Limits: list}
 }
 
-func forever() map[string]string { return map[string]string{sandbox.AnnotationRunFor: "forever"} }
+func forever() map[string]string { return map[string]string{stages.AnnotationRunFor: "forever"} }
 
 // mixed returns all jobs, in an order that mixes the kinds and is always the same. Those that never fit come first, so that
 // the queue admits their pods.

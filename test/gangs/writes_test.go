@@ -25,6 +25,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // writesPolicy is what the API server writes down: who writes the status of pods, and events.
@@ -112,9 +114,9 @@ func (w waiting) run(t *testing.T, stock bool) (parts [2]writes) {
 	s, err := sandbox.Start(t.Context(), sandbox.Options{
 		StateDir: folder, Progress: os.Stderr, StockScheduler: stock, WithoutController: true,
 		Args: map[string][]string{sandbox.APIServer: args},
-		Topology: &sandbox.Topology{
-			Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode}},
-			Blocks: []sandbox.Block{{Racks: []sandbox.Rack{{Nodes: []sandbox.NodeGroup{{Shape: "gpu", Count: ptr.To(w.nodes)}}}}}},
+		Topology: &topology.Topology{
+			Shapes: map[string]topology.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode}},
+			Blocks: []topology.Block{{Racks: []topology.Rack{{Nodes: []topology.NodeGroup{{Shape: "gpu", Count: ptr.To(w.nodes)}}}}}},
 		},
 	})
 	require.NoError(t, err)
@@ -212,7 +214,7 @@ func (w waiting) comeAndGo(t *testing.T, p *live.Plane, round int) {
 	var names []string
 	for i := range w.nodes {
 		pod := podOf(fmt.Sprintf("other-%d-%d", round, i), 1+(round+i)%3)
-		pod.Annotations = map[string]string{sandbox.AnnotationRunFor: fmt.Sprintf("%ds", 1+i%2)}
+		pod.Annotations = map[string]string{stages.AnnotationRunFor: fmt.Sprintf("%ds", 1+i%2)}
 		_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
 		names = append(names, pod.Name)

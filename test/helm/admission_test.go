@@ -24,6 +24,7 @@ import (
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // That nothing is refused shows that the shipped permissions are enough only if the sandbox gives no other permissions. This test is the first:
@@ -149,7 +150,7 @@ func testNoValueOfAJobIsLogged(t *testing.T) {
 	pair(t, namespace, func(job *paddlev1.PaddleJob, pod *corev1.PodSpec) {
 		job.Annotations = map[string]string{"token": canary}
 		job.Spec.Worker.Template.Annotations = map[string]string{
-			"token": canary, sandbox.AnnotationExitCode: "3", sandbox.AnnotationFailAttempt: "0",
+			"token": canary, stages.AnnotationExitCode: "3", stages.AnnotationFailAttempt: "0",
 		}
 		c := &pod.Containers[0]
 		c.Args, c.Command = []string{"--token=" + canary}, []string{canary}

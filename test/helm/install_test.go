@@ -27,6 +27,7 @@ import (
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 func must(t *testing.T, args ...string) {
@@ -46,7 +47,7 @@ func read(t *testing.T, file string) []*unstructured.Unstructured {
 func submit(t *testing.T, namespace, name string) {
 	t.Helper()
 	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 2}}}
-	job.Spec.Worker.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
+	job.Spec.Worker.Template.Annotations = map[string]string{stages.AnnotationRunFor: "forever"}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
 	_, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // kinds are all kinds of objects that a namespace can have.
@@ -110,22 +111,22 @@ func collective(namespace, name string, changes ...change) *v1.PaddleJob {
 
 func role(replicas int) *v1.ResourceSpec {
 	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stages.AnnotationRunFor: "forever"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
 	}}
 }
 
 // workersRunFor lets the workers succeed after a time, for example "1s".
 func workersRunFor(duration string) change {
-	return annotateWorkers(sandbox.AnnotationRunFor, duration)
+	return annotateWorkers(stages.AnnotationRunFor, duration)
 }
 
 // workersFail lets the workers of one attempt exit with a code; every attempt's where attempt is empty.
 func workersFail(code, attempt string) change {
 	return func(job *v1.PaddleJob) {
-		annotateWorkers(sandbox.AnnotationExitCode, code)(job)
+		annotateWorkers(stages.AnnotationExitCode, code)(job)
 		if attempt != "" {
-			annotateWorkers(sandbox.AnnotationFailAttempt, attempt)(job)
+			annotateWorkers(stages.AnnotationFailAttempt, attempt)(job)
 		}
 	}
 }
@@ -218,7 +219,7 @@ func edit(t *testing.T, job *v1.PaddleJob, changes ...change) {
 // endPods ends pods that run with an exit code.
 func endPods(t *testing.T, namespace, code string, pods ...string) {
 	t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q,%q:"1ms"}}}`, sandbox.AnnotationExitCode, code, sandbox.AnnotationRunFor)
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q,%q:"1ms"}}}`, stages.AnnotationExitCode, code, stages.AnnotationRunFor)
 	for _, pod := range pods {
 		_, err := cluster.Kube.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{})
 		require.NoError(t, err)

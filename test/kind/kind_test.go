@@ -24,7 +24,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/kind"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 const (
@@ -72,7 +72,7 @@ func TestWrite(t *testing.T) {
 				nodes++
 				gpus := object.Status.Capacity["nvidia.com/gpu"]
 				require.EqualValues(t, 8, gpus.Value(), object.Name)
-				require.Contains(t, object.Labels, sandbox.TaintSimulated)
+				require.Contains(t, object.Labels, topology.TaintSimulated)
 				require.Equal(t, "fake", object.Annotations["kwok.x-k8s.io/node"])
 			case *appsv1.Deployment:
 				pod := object.Spec.Template.Spec
@@ -152,7 +152,7 @@ func TestDaemonSetsStayOffSimulatedNodes(t *testing.T) {
 	require.True(t, ok)
 	terms := set.Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	require.Equal(t, []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
-		Key: sandbox.TaintSimulated, Operator: corev1.NodeSelectorOpDoesNotExist,
+		Key: topology.TaintSimulated, Operator: corev1.NodeSelectorOpDoesNotExist,
 	}}}}, terms)
 	probe, err := manifests.Read(os.DirFS(scripts), "probe.yaml")
 	require.NoError(t, err)

@@ -21,7 +21,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Settings of a cluster.
@@ -147,7 +148,7 @@ func setFlags(container map[string]any) error {
 
 // kwok returns the objects of kwok.yaml with the version of the image, and the sandbox's stages in a ConfigMap.
 func (s Settings) kwok() ([]*unstructured.Unstructured, error) {
-	stages, err := sandbox.KwokConfig(0)
+	configuration, err := stages.Config(0)
 	if err != nil {
 		return nil, err
 	}
@@ -168,16 +169,16 @@ func (s Settings) kwok() ([]*unstructured.Unstructured, error) {
 	}
 	return append([]*unstructured.Unstructured{{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "paddle-kwok", "namespace": "kube-system"},
-		"data": map[string]any{"kwok.yaml": stages},
+		"data": map[string]any{"kwok.yaml": configuration},
 	}}}, objects...), nil
 }
 
 // simulated returns the nodes of the benchmark on a sandbox.
 func simulated(count int) ([]*unstructured.Unstructured, error) {
-	topology := load.Cluster(count)
-	topology.Labels = map[string]string{sandbox.TaintSimulated: "true"}
+	cluster := load.Cluster(count)
+	cluster.Labels = map[string]string{topology.TaintSimulated: "true"}
 	nodes := make([]*unstructured.Unstructured, 0, count)
-	for _, node := range topology.Nodes() {
+	for _, node := range cluster.Nodes() {
 		node.APIVersion, node.Kind = "v1", "Node"
 		node.Annotations = map[string]string{kwokNode: kwokNodeValue}
 		// kindnet adds a route to each node with an IP address, and fails because simulated nodes have none that can be reached.

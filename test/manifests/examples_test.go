@@ -25,6 +25,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // example is one published job and how it should run.
@@ -210,7 +211,7 @@ func (e *example) run(t *testing.T) {
 	objects, err := manifests.Read(deploy.Files, e.paths()...)
 	require.NoError(t, err)
 	if e.alone { // the others wait for its end
-		require.NoError(t, unstructured.SetNestedField(objects[len(objects)-1].Object, aloneRuns, "spec", "worker", "template", "metadata", "annotations", sandbox.AnnotationRunFor))
+		require.NoError(t, unstructured.SetNestedField(objects[len(objects)-1].Object, aloneRuns, "spec", "worker", "template", "metadata", "annotations", stages.AnnotationRunFor))
 	}
 	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)

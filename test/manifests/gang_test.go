@@ -18,7 +18,7 @@ import (
 	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // pods returns the pods of one role of the only job in a namespace.
@@ -89,7 +89,7 @@ func (a ask) role(replicas int) *paddlev1.ResourceSpec {
 		pod.Tolerations = []corev1.Toleration{{Key: tinyLabel, Operator: corev1.TolerationOpExists}}
 	}
 	return &paddlev1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}}, Spec: pod,
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stages.AnnotationRunFor: "forever"}}, Spec: pod,
 	}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 const (
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 
 func options(dir string) sandbox.Options {
 	return sandbox.Options{
-		StateDir: dir, Topology: topology(), WorkerRunFor: workersRun, Progress: os.Stderr,
+		StateDir: dir, Topology: demoAndTiny(), WorkerRunFor: workersRun, Progress: os.Stderr,
 		// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
 		Args: map[string][]string{sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"}},
 	}
@@ -62,18 +63,18 @@ func newPlane(connected *live.Plane) (*plane, error) {
 	return p, err
 }
 
-// topology returns the demo's cluster and some racks of nodes that take few pods.
-func topology() *sandbox.Topology {
-	t := sandbox.Demo()
-	t.Shapes["tiny"] = sandbox.Shape{
+// demoAndTiny returns the demo's cluster and some racks of nodes that take few pods.
+func demoAndTiny() *topology.Topology {
+	t := topology.Demo()
+	t.Shapes["tiny"] = topology.Shape{
 		CPU: "8", Memory: "16Gi", Pods: ptr.To(tinyPods),
 		Taints: []corev1.Taint{{Key: tinyLabel, Effect: corev1.TaintEffectNoSchedule}},
 	}
-	tiny := sandbox.Block{}
+	tiny := topology.Block{}
 	for _, rack := range tinyRacks {
-		tiny.Racks = append(tiny.Racks, sandbox.Rack{
+		tiny.Racks = append(tiny.Racks, topology.Rack{
 			Labels: map[string]string{tinyLabel: rack},
-			Nodes:  []sandbox.NodeGroup{{Shape: "tiny", Count: ptr.To(tinyNodes)}},
+			Nodes:  []topology.NodeGroup{{Shape: "tiny", Count: ptr.To(tinyNodes)}},
 		})
 	}
 	t.Blocks = append(t.Blocks, tiny)

@@ -21,6 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // paddle-scheduler is applied over Volcano's own, and its pod never starts: Volcano's pod stays, and schedules with the configuration
@@ -41,7 +42,7 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 	for _, object := range paddle {
 		switch object.GetKind() {
 		case "Deployment": // the sandbox pulls no images; a pod with this annotation does not start
-			require.NoError(t, unstructured.SetNestedStringMap(object.Object, map[string]string{sandbox.AnnotationRunFor: "the image cannot be pulled"},
+			require.NoError(t, unstructured.SetNestedStringMap(object.Object, map[string]string{stages.AnnotationRunFor: "the image cannot be pulled"},
 				"spec", "template", "metadata", "annotations"))
 		case "ConfigMap": // the sandbox's scheduler reads a file
 			conf, _, err := unstructured.NestedString(object.Object, "data", "volcano-scheduler.conf")
@@ -129,7 +130,7 @@ func (p *plane) runExample(t *testing.T, namespace string) {
 	t.Helper()
 	example := read(t, "examples/wide_and_deep.yaml")
 	for _, role := range []string{"ps", "worker"} {
-		require.NoError(t, unstructured.SetNestedStringMap(example[0].Object, map[string]string{sandbox.AnnotationRunFor: "forever"},
+		require.NoError(t, unstructured.SetNestedStringMap(example[0].Object, map[string]string{stages.AnnotationRunFor: "forever"},
 			"spec", role, "template", "metadata", "annotations"))
 	}
 	_, err := p.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, example...)

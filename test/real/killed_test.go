@@ -29,6 +29,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer"
 )
 
@@ -38,7 +40,7 @@ const holdEnv = "REAL_TEST_HOLDS"
 // bareOptions returns those of a sandbox of Volcano alone with a real node that has the trainer.
 func bareOptions(state string, images ...string) sandbox.Options {
 	return sandbox.Options{
-		StateDir: state, StockScheduler: true, WithoutController: true, Topology: sandbox.Uniform(1), Progress: os.Stdout,
+		StateDir: state, StockScheduler: true, WithoutController: true, Topology: topology.Uniform(1), Progress: os.Stdout,
 		Real: &sandbox.Real{Images: images},
 	}
 }
@@ -140,7 +142,7 @@ func requireTrainsByName(t *testing.T, p *live.Plane) {
 			env["TRAINER_STEPS"] = "0"
 		}
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "job"}, Annotations: map[string]string{sandbox.AnnotationRunFor: "1ms"}},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "job"}, Annotations: map[string]string{stages.AnnotationRunFor: "1ms"}},
 			Spec: corev1.PodSpec{
 				NodeName: sandbox.RealNode, RestartPolicy: corev1.RestartPolicyNever, Hostname: name, Subdomain: "job",
 				Containers: []corev1.Container{{Name: "paddle", Image: trainerImage}},

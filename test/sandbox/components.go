@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
 )
 
 // Names of the components, as Logs, Kill and StartComponent take them.
@@ -78,17 +79,17 @@ func address(port int) string { return loopback + ":" + strconv.Itoa(port) }
 
 func etcdArgs(l layout, client, peer int) []string {
 	clientURL, peerURL := "http://"+address(client), "http://"+address(peer)
-	return flags{
+	return launch.Flags{
 		"name": "sandbox", "data-dir": l.etcdData(),
 		"listen-client-urls": clientURL, "advertise-client-urls": clientURL,
 		"listen-peer-urls": peerURL, "initial-advertise-peer-urls": peerURL, "initial-cluster": "sandbox=" + peerURL,
 		// Nothing survives the sandbox, so nothing needs to reach the disk.
 		"unsafe-no-fsync": "true", "quota-backend-bytes": "4294967296", "log-level": "warn",
-	}.args()
+	}.Args()
 }
 
 func apiServerArgs(l layout, port, etcd int) []string {
-	return flags{
+	return launch.Flags{
 		"etcd-servers": "http://" + address(etcd),
 		"bind-address": loopback, "advertise-address": loopback, "secure-port": strconv.Itoa(port),
 		"tls-cert-file": l.pki("kube-apiserver.crt"), "tls-private-key-file": l.pki("kube-apiserver.key"),
@@ -99,11 +100,11 @@ func apiServerArgs(l layout, port, etcd int) []string {
 		"service-account-signing-key-file": l.pki("service-accounts.key"),
 		"service-cluster-ip-range":         serviceCIDR, "endpoint-reconciler-type": "none", "allow-privileged": "true",
 		"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1000",
-	}.args()
+	}.Args()
 }
 
 func controllerManagerArgs(l layout, nodes int) []string {
-	f := flags{
+	f := launch.Flags{
 		"kubeconfig": l.kubeconfig(ControllerManager), "leader-elect": "false",
 		"use-service-account-credentials": "true", "secure-port": "0",
 		"root-ca-file": l.pki("ca.crt"), "service-account-private-key-file": l.pki("service-accounts.key"),
@@ -114,7 +115,7 @@ func controllerManagerArgs(l layout, nodes int) []string {
 	if nodes >= manyNodes {
 		f["node-monitor-grace-period"] = "900s"
 	}
-	return f.args()
+	return f.Args()
 }
 
 func kwokArgs(l layout, nodes int) []string {
@@ -122,31 +123,31 @@ func kwokArgs(l layout, nodes int) []string {
 	if nodes >= manyNodes {
 		lease = 400
 	}
-	return flags{
+	return launch.Flags{
 		"kubeconfig": l.kubeconfig(Kwok), "config": l.kwokConf(), "manage-all-nodes": "true",
 		"node-lease-duration-seconds": strconv.Itoa(lease), "cidr": podCIDR,
-	}.args()
+	}.Args()
 }
 
 // volcanoControllerFlags raise what is slow by default: 50 requests a second and 3 workers.
-func volcanoControllerFlags(l layout, health, metrics int) flags {
-	return flags{
+func volcanoControllerFlags(l layout, health, metrics int) launch.Flags {
+	return launch.Flags{
 		"kubeconfig": l.kubeconfig(VolcanoController), "leader-elect": "false", "v": "2",
 		"kube-api-qps": "2000", "kube-api-burst": "2000", "worker-threads": "8",
 		"healthz-address": address(health), "listen-address": address(metrics),
 	}
 }
 
-func webhookFlags(l layout, port, health int) flags {
-	return flags{
+func webhookFlags(l layout, port, health int) launch.Flags {
+	return launch.Flags{
 		"kubeconfig": l.kubeconfig(VolcanoWebhooks), "v": "2", "listen-address": loopback, "port": strconv.Itoa(port),
 		"tls-cert-file": l.pki("volcano-webhooks.crt"), "tls-private-key-file": l.pki("volcano-webhooks.key"),
 		"ca-cert-file": l.pki("ca.crt"), "healthz-address": address(health), "admission-conf": "",
 	}
 }
 
-func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
-	return flags{
+func schedulerFlags(l layout, name, conf string, health, metrics int) launch.Flags {
+	return launch.Flags{
 		"kubeconfig": l.kubeconfig(name), "leader-elect": "false", "scheduler-conf": conf,
 		"healthz-address": address(health), "listen-address": address(metrics), "cache-dump-dir": string(l),
 	}
@@ -157,8 +158,8 @@ func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
 const socketEnv = "DEBUG_SOCKET_DIR=sockets"
 
 // controllerFlags returns the flags of paddlejob-controller that its Deployment does not have. Metrics are open to this machine.
-func controllerFlags(l layout, http int) flags {
-	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http), "metrics-address": ""}
+func controllerFlags(l layout, http int) launch.Flags {
+	return launch.Flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http), "metrics-address": ""}
 }
 
 // keepRivals prepares schedulers in addition to the one that runs: Volcano's own with Volcano's own configuration, and
@@ -167,7 +168,7 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	if !st.options.Rivals {
 		return nil
 	}
-	conf, err := st.manifests.volcano.configMapValue(schedulerConfigMap, "volcano-scheduler.conf")
+	conf, err := st.manifests.volcano.ConfigMapValue(schedulerConfigMap, "volcano-scheduler.conf")
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	volcano, err := st.deployed(ctx, VolcanoScheduler, st.binaries[buildStock.name], st.manifests.volcano, "volcano-scheduler",
+	volcano, err := st.deployed(ctx, VolcanoScheduler, st.binaries[programStock.Name], st.manifests.volcano, "volcano-scheduler",
 		schedulerFlags(st.layout, VolcanoScheduler, st.layout.volcanoConf(), numbers[0], numbers[1]))
 	if err != nil {
 		return err
@@ -186,21 +187,21 @@ func (st *starter) keepRivals(ctx context.Context) error {
 	st.keep(volcano)
 	st.addresses[VolcanoScheduler] = address(numbers[1])
 
-	id, err := st.ca.client("system:kube-scheduler")
+	id, err := st.ca.Client("system:kube-scheduler")
 	if err != nil {
 		return err
 	}
-	if err := writeKubeconfig(st.layout.kubeconfig(KubeScheduler), st.server, st.ca.pem, "", credentials{identity: id}); err != nil {
+	if err := writeKubeconfig(st.layout.kubeconfig(KubeScheduler), st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 		return err
 	}
-	st.keep(component{name: KubeScheduler, binary: st.binaries[buildKubeSched.name], args: kubeSchedulerArgs(st.layout)})
+	st.keep(component{name: KubeScheduler, binary: st.binaries[programKubeSched.Name], args: kubeSchedulerArgs(st.layout)})
 	return nil
 }
 
 // kubeSchedulerArgs are its defaults, but that it asks the API server as often as Volcano's does.
 func kubeSchedulerArgs(l layout) []string {
-	return flags{
+	return launch.Flags{
 		"kubeconfig": l.kubeconfig(KubeScheduler), "leader-elect": "false", "secure-port": "0",
 		"kube-api-qps": "2000", "kube-api-burst": "2000",
-	}.args()
+	}.Args()
 }

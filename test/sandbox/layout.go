@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
 )
 
 // layout knows where in the state folder everything is. Paths are absolute.
@@ -41,7 +43,7 @@ func (l layout) kubeconfig(component string) string {
 
 // claim takes the state folder for this process and empties it of an earlier sandbox. A folder that holds anything
 // else is left alone.
-func (l layout) claim() (*fileLock, error) {
+func (l layout) claim() (*filelock.Lock, error) {
 	entries, err := os.ReadDir(string(l))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the state folder: %w", err)
@@ -54,7 +56,7 @@ func (l layout) claim() (*fileLock, error) {
 	if err := os.MkdirAll(string(l), 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
-	lock, err := tryLock(l.lock())
+	lock, err := filelock.Try(l.lock())
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +65,19 @@ func (l layout) claim() (*fileLock, error) {
 	}
 	// The record is first: with the lock held, it would say that the earlier sandbox runs.
 	if err := os.Remove(l.marker()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(fmt.Errorf("empty the state folder: %w", err), lock.release())
+		return nil, errors.Join(fmt.Errorf("empty the state folder: %w", err), lock.Release())
 	}
 	for _, entry := range entries {
 		if entry.Name() == filepath.Base(l.lock()) {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(string(l), entry.Name())); err != nil {
-			return nil, errors.Join(fmt.Errorf("empty the state folder: %w", err), lock.release())
+			return nil, errors.Join(fmt.Errorf("empty the state folder: %w", err), lock.Release())
 		}
 	}
 	for _, dir := range []string{l.pki(""), l.etcdData(), filepath.Dir(l.logs("")), filepath.Dir(l.pid("")), filepath.Dir(l.kubeconfig(""))} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, errors.Join(fmt.Errorf("make the state folder: %w", err), lock.release())
+			return nil, errors.Join(fmt.Errorf("make the state folder: %w", err), lock.Release())
 		}
 	}
 	return lock, nil
@@ -100,7 +102,7 @@ var ErrNone = errors.New("no sandbox is here")
 // ReadRecord returns what the sandbox of a state folder wrote down, and whether it runs.
 func ReadRecord(stateDir string) (*Record, bool, error) {
 	l := layout(stateDir)
-	held, err := isLocked(l.lock()) // before the record is read, which could be that of an earlier sandbox otherwise
+	held, err := filelock.IsHeld(l.lock()) // before the record is read, which could be that of an earlier sandbox otherwise
 	if err != nil {
 		return nil, false, err
 	}
@@ -153,7 +155,7 @@ func Down(ctx context.Context, stateDir string) (bool, error) {
 		}
 		wait, cancel := context.WithTimeout(ctx, downGrace)
 		err = until(wait, "the sandbox to end", func(context.Context) error {
-			held, err := isLocked(layout(stateDir).lock())
+			held, err := filelock.IsHeld(layout(stateDir).lock())
 			if err == nil && held {
 				err = fmt.Errorf("process %d still holds it", record.PID)
 			}

@@ -4,29 +4,27 @@ package sandbox
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // DefaultStateDir is where the command keeps a sandbox, relative to the working folder.
 const DefaultStateDir = "_output/sandbox"
-
-// modulePath marks the root of a clone of this project.
-const modulePath = "module github.com/paddle-volcano/paddle-volcano\n"
 
 // Options configure a sandbox. The zero value is the demo cluster with all components of this project.
 type Options struct {
 	// StateDir is the folder of everything that the sandbox writes: etcd's data, certificates, kubeconfigs, logs. Unset
 	// means DefaultStateDir. A folder of an earlier sandbox is emptied.
 	StateDir string
-	// Topology is the simulated cluster; nil means Demo.
-	Topology *Topology
+	// Topology is the simulated cluster; nil means [topology.Demo].
+	Topology *topology.Topology
 	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means forever.
 	WorkerRunFor time.Duration
 	// Progress gets a line for each step, and the end of the log of a component that fails. Nil means that it is discarded.
@@ -49,9 +47,9 @@ type Options struct {
 	// Trainer adds Kubeflow Trainer and JobSet, which have the administrator's permissions.
 	Trainer bool
 	// Programs are built in addition. AddComponent makes components of them.
-	Programs []Program
+	Programs []programs.Program
 	// APIServer is another kube-apiserver than that of hack/plane.
-	APIServer *Program
+	APIServer *programs.Program
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
 
@@ -62,7 +60,7 @@ type Options struct {
 // complete fills in defaults, makes paths absolute, and checks what can be checked without starting anything.
 func (o *Options) complete() error {
 	var err error
-	if o.root, err = findRoot(); err != nil {
+	if o.root, err = programs.Root(); err != nil {
 		return err
 	}
 	if o.StateDir, err = filepath.Abs(cmp.Or(o.StateDir, DefaultStateDir)); err != nil {
@@ -72,7 +70,7 @@ func (o *Options) complete() error {
 		return err
 	}
 	if o.Topology == nil {
-		o.Topology = Demo()
+		o.Topology = topology.Demo()
 	}
 	if err := o.Topology.Validate(); err != nil {
 		return fmt.Errorf("topology: %w", err)
@@ -86,25 +84,6 @@ func (o *Options) complete() error {
 		}
 	}
 	return nil
-}
-
-// findRoot walks up from the working folder to the root of the clone.
-func findRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the working folder: %w", err)
-	}
-	for {
-		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(data), modulePath) {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("this is no clone of paddle-volcano: run it inside one (the sandbox is built from its sources and manifests), or name one")
-		}
-		dir = parent
-	}
 }
 
 func (o *Options) progress() progress {

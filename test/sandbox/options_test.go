@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 func TestCompleteOptions(t *testing.T) {
@@ -30,7 +33,7 @@ func TestBadOptions(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"topology":      {Options{Topology: &Topology{}}, "topology: shapes is empty"},
+		"topology":      {Options{Topology: &topology.Topology{}}, "topology: shapes is empty"},
 		"negative time": {Options{WorkerRunFor: -time.Second}, "worker run time is -1s"},
 		"component":     {Options{Args: map[string][]string{"kube-proxy": nil}}, `arguments are given for "kube-proxy"`},
 	}
@@ -54,9 +57,9 @@ func TestRealOptions(t *testing.T) {
 	require.NoError(t, o.complete())
 	for _, n := range o.simulatedNodes() {
 		require.Equal(t, kwokNodeValue, n.Annotations[kwokNode])
-		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == TaintSimulated }), n.Name)
+		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == topology.TaintSimulated }), n.Name)
 	}
-	own := Options{Topology: Uniform(2), Real: &Real{}}
+	own := Options{Topology: topology.Uniform(2), Real: &Real{}}
 	require.NoError(t, own.complete())
 	require.Empty(t, own.simulatedNodes()[0].Spec.Taints, "a cluster of one's own is left as it is")
 	missing := Options{Real: &Real{Images: []string{"/nowhere.tar"}}}
@@ -65,8 +68,8 @@ func TestRealOptions(t *testing.T) {
 	plain := Options{}
 	require.NoError(t, plain.complete())
 	require.Empty(t, plain.simulatedNodes()[0].Annotations)
-	require.NotContains(t, plain.builds(), buildKubelet)
-	require.Contains(t, own.builds(), buildBarrier)
+	require.NotContains(t, plain.programs(), programKubelet)
+	require.Contains(t, own.programs(), programBarrier)
 }
 
 func TestBarrierImage(t *testing.T) {
@@ -78,8 +81,8 @@ func TestBarrierImage(t *testing.T) {
 
 func TestBoxPortsRunOut(t *testing.T) {
 	t.Parallel()
-	st := &starter{Sandbox: &Sandbox{ports: &ports{}}, options: &Options{Real: &Real{}}}
-	t.Cleanup(func() { require.NoError(t, st.ports.release()) })
+	st := &starter{Sandbox: &Sandbox{ports: &ports.Set{}}, options: &Options{Real: &Real{}}}
+	t.Cleanup(func() { require.NoError(t, st.ports.Release()) })
 	first, err := st.takePorts(boxPorts - 1)
 	require.NoError(t, err)
 	last, err := st.takePorts(1)
@@ -87,13 +90,6 @@ func TestBoxPortsRunOut(t *testing.T) {
 	require.Equal(t, st.real.ports, slices.Concat(first, last), "all lead into the box")
 	_, err = st.takePorts(1)
 	require.ErrorContains(t, err, "no more than 12 ports")
-}
-
-func TestRunForText(t *testing.T) {
-	t.Parallel()
-	for run, want := range map[time.Duration]string{0: "forever", 5 * time.Second: "5s", 1500 * time.Microsecond: "2ms"} {
-		require.Equal(t, want, runForText(run))
-	}
 }
 
 func TestDearLooksAreFew(t *testing.T) {

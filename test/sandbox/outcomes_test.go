@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // bound returns a pod that needs no scheduler, because it names its node.
@@ -74,7 +74,7 @@ type notes = map[string]string
 func (e *env) testOutcomes(t *testing.T) {
 	const (
 		never, onFailure, always = corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure, corev1.RestartPolicyAlways
-		run, code, attempt       = sandbox.AnnotationRunFor, sandbox.AnnotationExitCode, sandbox.AnnotationFailAttempt
+		run, code, attempt       = stages.AnnotationRunFor, stages.AnnotationExitCode, stages.AnnotationFailAttempt
 		role, task               = "paddle-res-type", batchv1alpha1.TaskSpecKey
 		retries                  = batchv1alpha1.JobRetryCountKey
 	)
@@ -132,7 +132,7 @@ func (e *env) testBirth(t *testing.T) {
 	watcher, err := e.Kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	defer watcher.Stop()
-	pod := bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "1s"})
+	pod := bound("pod", corev1.RestartPolicyNever, nil, notes{stages.AnnotationRunFor: "1s"})
 	always := corev1.ContainerRestartPolicyAlways
 	pod.Spec.InitContainers = []corev1.Container{{Name: "once", Image: "image"}, {Name: "sidecar", Image: "image", RestartPolicy: &always}}
 	_, err = e.Kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
@@ -188,9 +188,9 @@ func state(pod *corev1.Pod) string {
 func (e *env) testRefusal(t *testing.T) {
 	namespace := e.NamespaceNamed(t, "refusal")
 	for name, annotations := range map[string]notes{
-		"run-for":      {sandbox.AnnotationRunFor: "5 seconds"},
-		"exit-code":    {sandbox.AnnotationExitCode: "256", sandbox.AnnotationRunFor: "1s"},
-		"fail-attempt": {sandbox.AnnotationExitCode: "1", sandbox.AnnotationFailAttempt: "first", sandbox.AnnotationRunFor: "1s"},
+		"run-for":      {stages.AnnotationRunFor: "5 seconds"},
+		"exit-code":    {stages.AnnotationExitCode: "256", stages.AnnotationRunFor: "1s"},
+		"fail-attempt": {stages.AnnotationExitCode: "1", stages.AnnotationFailAttempt: "first", stages.AnnotationRunFor: "1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.Kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, corev1.RestartPolicyNever, nil, annotations), metav1.CreateOptions{})
@@ -212,7 +212,7 @@ func (e *env) testRefusal(t *testing.T) {
 			})
 			// Mending the annotations is enough.
 			pod := e.pod(t, namespace, name)
-			pod.Annotations = notes{sandbox.AnnotationRunFor: "1s"}
+			pod.Annotations = notes{stages.AnnotationRunFor: "1s"}
 			_, err = e.Kube.CoreV1().Pods(namespace).Update(t.Context(), pod, metav1.UpdateOptions{})
 			require.NoError(t, err)
 			e.until(t, namespace, name, ended(corev1.PodSucceeded, 0, "Completed", 0))

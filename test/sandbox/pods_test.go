@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // testDeletion deletes pods that would be given an hour to end, in every phase of their lives.
@@ -31,8 +32,8 @@ func (e *env) testDeletion(t *testing.T) {
 		phase       corev1.PodPhase
 	}{
 		"running":   {nil, corev1.PodRunning},
-		"refused":   {notes{sandbox.AnnotationRunFor: "x"}, corev1.PodPending},
-		"succeeded": {notes{sandbox.AnnotationRunFor: "0s"}, corev1.PodSucceeded},
+		"refused":   {notes{stages.AnnotationRunFor: "x"}, corev1.PodPending},
+		"succeeded": {notes{stages.AnnotationRunFor: "0s"}, corev1.PodSucceeded},
 	} {
 		pod := bound(name, corev1.RestartPolicyNever, nil, test.annotations)
 		pod.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
@@ -59,7 +60,7 @@ func (e *env) testDeletion(t *testing.T) {
 func (e *env) testClock(t *testing.T) {
 	namespace := e.NamespaceNamed(t, "clock")
 	pods := e.Kube.CoreV1().Pods(namespace)
-	_, err := pods.Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "3s"}), metav1.CreateOptions{})
+	_, err := pods.Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{stages.AnnotationRunFor: "3s"}), metav1.CreateOptions{})
 	require.NoError(t, err)
 	changes := 0
 	e.until(t, namespace, "pod", func(*corev1.Pod) error {

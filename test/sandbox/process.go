@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // process is one run of a component.
@@ -76,6 +78,26 @@ func spawnHere(c component, l layout) (*process, error) {
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// spawnInside starts a component in its box, with which it ends.
+func spawnInside(c component, l layout) (*process, error) {
+	run, err := c.box.Run(box.Command{Path: c.binary, Args: c.args, Env: environ(c.env), Dir: string(l), Log: l.logs(c.name)})
+	if err != nil {
+		return nil, err
+	}
+	p := &process{pid: run.PID, done: make(chan struct{})}
+	go func() {
+		<-run.Done
+		p.err = run.Err
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// environ returns this process's environment, in which the variables of a component replace those of the same name.
+func environ(more []string) []string {
+	return (&exec.Cmd{Env: append(os.Environ(), more...)}).Environ()
 }
 
 // signal sends a signal to the process group. It is no error if the process has exited.

@@ -4,79 +4,81 @@ package sandbox
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 )
 
-// Program is built from a module of the clone that pins it.
-type Program struct {
-	// Name is that of the file in _output/bin. Module is the folder of the module, and Package its main package.
-	Name, Module, Package string
-}
+const (
+	kwokModule = "hack/kwok"
+	dnsModule  = "hack/coredns"
+)
 
-func (p Program) build() build {
-	return build{name: p.Name, module: p.Module, pkg: p.Package, stamped: true}
-}
+var (
+	programEtcd       = programs.Program{Name: "etcd", Module: programs.Plane, Package: "go.etcd.io/etcd/server/v3"}
+	programAPIServer  = programs.Program{Name: "kube-apiserver", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kube-apiserver"}
+	programKCM        = programs.Program{Name: "kube-controller-manager", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kube-controller-manager"}
+	programVolcanoCM  = programs.Program{Name: "vc-controller-manager", Module: programs.Plane, Package: "volcano.sh/volcano/cmd/controller-manager"}
+	programWebhooks   = programs.Program{Name: "vc-webhook-manager", Module: programs.Plane, Package: "volcano.sh/volcano/cmd/webhook-manager"}
+	programStock      = programs.Program{Name: "vc-scheduler", Module: programs.Plane, Package: "volcano.sh/volcano/cmd/scheduler"}
+	programKubeSched  = programs.Program{Name: "kube-scheduler", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kube-scheduler"}
+	programKwok       = programs.Program{Name: "kwok", Module: kwokModule, Package: "sigs.k8s.io/kwok/cmd/kwok"}
+	programScheduler  = programs.Program{Name: "paddle-scheduler", Module: programs.Sources, Package: "./cmd/paddle-scheduler"}
+	programController = programs.Program{Name: "paddlejob-controller", Module: programs.Sources, Package: "./cmd/paddlejob-controller"}
+	programKubelet    = programs.Program{Name: "kubelet", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kubelet"}
+	programKubeadm    = programs.Program{Name: "kubeadm", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kubeadm"}
+	programKubeProxy  = programs.Program{Name: "kube-proxy", Module: programs.Plane, Package: "k8s.io/kubernetes/cmd/kube-proxy"}
+	programCoreDNS    = programs.Program{Name: "coredns", Module: dnsModule, Package: "."}
+	programBarrier    = programs.Program{Name: "paddle-barrier", Module: programs.Sources, Package: "./cmd/paddle-barrier"}
+	programBox        = programs.Program{Name: "paddle-box", Module: programs.Sources, Package: "./test/sandbox/box/paddle-box"}
+)
 
-// Component is one in addition to those of Components.
-type Component struct {
-	Name string
-	// Program is the name of one of Options.Programs.
-	Program string
-	// Namespace and Account name the service account of the component's kubeconfig. Without an Account it has none.
-	Namespace, Account string
-	Args, Env          []string
-}
-
-// AddComponent prepares a component. StartComponent starts it.
-func (s *Sandbox) AddComponent(ctx context.Context, c Component) error {
-	binary, ok := s.binaries[c.Program]
-	if !ok {
-		return fmt.Errorf("add component %s: there is no program %q: name it in Options.Programs", c.Name, c.Program)
+func (o *Options) apiServer() programs.Program {
+	if o.APIServer != nil {
+		return *o.APIServer
 	}
-	if c.Account != "" {
-		token, err := s.cluster.serviceAccountToken(ctx, c.Namespace, c.Account)
-		if err != nil {
-			return fmt.Errorf("add component %s: %w", c.Name, err)
+	return programAPIServer
+}
+
+// programs lists what a sandbox with these options runs.
+func (o *Options) programs() []programs.Program {
+	list := []programs.Program{o.apiServer(), programKCM, programEtcd, programVolcanoCM, programWebhooks, programKwok}
+	if o.StockScheduler {
+		list = append(list, programStock)
+	} else {
+		list = append(list, programScheduler)
+	}
+	if !o.WithoutController {
+		list = append(list, programController)
+	}
+	if o.Rivals {
+		if !slices.Contains(list, programStock) {
+			list = append(list, programStock)
 		}
-		if err := writeKubeconfig(s.ComponentKubeconfig(c.Name), s.config.Host, s.config.CAData, c.Namespace, credentials{token: token}); err != nil {
-			return fmt.Errorf("add component %s: %w", c.Name, err)
-		}
+		list = append(list, programKubeSched)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, taken := s.components[c.Name]; taken {
-		return fmt.Errorf("add component %s: there is one of that name", c.Name)
-	}
-	s.components[c.Name] = component{name: c.Name, binary: binary, args: c.Args, env: c.Env}
-	return nil
-}
-
-// Program returns the path of one of Options.Programs.
-func (s *Sandbox) Program(name string) string { return s.binaries[name] }
-
-// TakePorts returns free ports of 127.0.0.1, which are the sandbox's until it is stopped.
-func (s *Sandbox) TakePorts(n int) ([]int, error) {
-	numbers := make([]int, n)
-	for i := range numbers {
-		var err error
-		if numbers[i], err = s.ports.take(); err != nil {
-			return nil, err
+	if o.Trainer {
+		for _, c := range trainerControllers {
+			list = append(list, c.program)
 		}
 	}
-	return numbers, nil
+	if o.Real != nil {
+		list = append(list, programKubelet, programCoreDNS, programBox)
+		if !o.WithoutController {
+			list = append(list, programBarrier)
+		}
+	}
+	if o.Kubeadm {
+		list = append(list, programKubeadm, programKubeProxy, programKubeSched)
+	}
+	return append(list, o.Programs...)
 }
 
-// Module returns the version of a module that a module of the clone requires, and the folder of its files.
-func Module(ctx context.Context, folder, path string) (version, dir string, err error) {
-	root, err := findRoot()
-	if err != nil {
-		return "", "", err
+// Build creates every binary that a sandbox with these options needs, in _output/bin of the clone, and returns their
+// paths by name. What is there already from the same pins is not built again.
+func Build(ctx context.Context, o Options) (map[string]string, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
-	folder = filepath.Join(root, folder)
-	if dir, err = moduleDir(ctx, folder, path); err != nil {
-		return "", "", fmt.Errorf("find module %s: %w", path, err)
-	}
-	version, err = goOutput(ctx, folder, "list", "-m", "-f", "{{.Version}}", path)
-	return version, dir, err
+	return programs.Build(ctx, o.root, o.programs(), o.progress().say)
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/filelock"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
 )
 
 // Sandbox is a control plane that runs.
@@ -26,8 +28,8 @@ type Sandbox struct {
 	config   *rest.Config
 	cluster  *cluster
 	record   *Record
-	lock     *fileLock
-	ports    *ports
+	lock     *filelock.Lock
+	ports    *ports.Set
 	// box is where the components run if there is a real node, whose parts are in the folder parts.
 	box   *box.Box
 	parts string
@@ -199,7 +201,7 @@ func (s *Sandbox) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.record.Ready = false
-	errs = append(errs, s.layout.write(s.record), s.ports.release(), s.lock.release())
+	errs = append(errs, s.layout.write(s.record), s.ports.Release(), s.lock.Release())
 	return errors.Join(errs...)
 }
 
@@ -248,6 +250,46 @@ func (s *Sandbox) StartSecond(component, name string, more ...string) error {
 	}
 	return s.StartComponent(name)
 }
+
+// Component is one in addition to those of Components.
+type Component struct {
+	Name string
+	// Program is the name of one of Options.Programs.
+	Program string
+	// Namespace and Account name the service account of the component's kubeconfig. Without an Account it has none.
+	Namespace, Account string
+	Args, Env          []string
+}
+
+// AddComponent prepares a component. StartComponent starts it.
+func (s *Sandbox) AddComponent(ctx context.Context, c Component) error {
+	binary, ok := s.binaries[c.Program]
+	if !ok {
+		return fmt.Errorf("add component %s: there is no program %q: name it in Options.Programs", c.Name, c.Program)
+	}
+	if c.Account != "" {
+		token, err := s.cluster.serviceAccountToken(ctx, c.Namespace, c.Account)
+		if err != nil {
+			return fmt.Errorf("add component %s: %w", c.Name, err)
+		}
+		if err := writeKubeconfig(s.ComponentKubeconfig(c.Name), s.config.Host, s.config.CAData, c.Namespace, credentials{token: token}); err != nil {
+			return fmt.Errorf("add component %s: %w", c.Name, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.components[c.Name]; taken {
+		return fmt.Errorf("add component %s: there is one of that name", c.Name)
+	}
+	s.components[c.Name] = component{name: c.Name, binary: binary, args: c.Args, env: c.Env}
+	return nil
+}
+
+// Program returns the path of one of Options.Programs.
+func (s *Sandbox) Program(name string) string { return s.binaries[name] }
+
+// TakePorts returns free ports of 127.0.0.1, which are the sandbox's until it is stopped.
+func (s *Sandbox) TakePorts(n int) ([]int, error) { return s.ports.Take(n) }
 
 // AwaitEnd waits until a component has exited by itself, which is then no failure of the sandbox.
 func (s *Sandbox) AwaitEnd(ctx context.Context, name string) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // workersRun is what pods of workers run for in these tests.
@@ -113,6 +114,6 @@ func (e *env) testNodes(t *testing.T) {
 	require.Len(t, nodes.Items, 16)
 	for _, node := range nodes.Items {
 		require.Empty(t, node.Spec.Taints, node.Name)
-		require.NotEmpty(t, node.Labels[sandbox.LabelRack])
+		require.NotEmpty(t, node.Labels[topology.LabelRack])
 	}
 }

@@ -17,6 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/launch"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/pki"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/ports"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // startLimit is generous: a ready sandbox takes seconds, also on a busy machine less than a minute, and about 20 ms more
@@ -44,7 +49,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	nodes := o.simulatedNodes()
 	s := &Sandbox{
-		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports{},
+		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports.Set{},
 		components: map[string]component{}, addresses: map[string]string{}, processes: map[string]*process{}, failed: make(chan error, 1),
 	}
 	s.record = &Record{PID: os.Getpid(), Started: time.Now(), Kubeconfig: s.Kubeconfig(), Nodes: len(nodes)}
@@ -122,18 +127,18 @@ func (st *starter) run(ctx context.Context) error {
 
 // install creates the CRDs first: kube-controller-manager, which is started afterwards, then knows them at once.
 func (st *starter) install(ctx context.Context) error {
-	volcano := st.manifests.volcano.prerequisites()
-	if err := local(volcano, "https://"+address(st.webhookPort), st.ca.pem); err != nil {
+	volcano := st.manifests.volcano.Prerequisites()
+	if err := launch.RedirectWebhooks(volcano, "https://"+address(st.webhookPort), st.ca.PEM); err != nil {
 		return err
 	}
 	if st.manifests.scheduler != nil {
 		// paddle-scheduler may run under the name of Volcano's, and its own permissions must be sufficient.
-		d, err := st.manifests.scheduler.deployment("")
+		d, err := st.manifests.scheduler.Deployment("")
 		if err != nil {
 			return err
 		}
-		run := launchOf(d, nil)
-		volcano = withoutBindings(volcano, run.namespace, run.account)
+		run := launch.CommandOf(d, nil)
+		volcano = launch.WithoutBindings(volcano, run.Namespace, run.Account)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return st.cluster.applyCRDs(ctx, st.manifests.crds) })
@@ -157,8 +162,8 @@ func (st *starter) install(ctx context.Context) error {
 }
 
 // shownScheduler returns a Deployment that shows how the scheduler is configured. It has no replicas: the scheduler is a process.
-func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
-	d, err := m.deployment("volcano-scheduler")
+func shownScheduler(m *launch.Manifest) (*unstructured.Unstructured, error) {
+	d, err := m.Deployment("volcano-scheduler")
 	if err != nil {
 		return nil, err
 	}
@@ -172,11 +177,11 @@ func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-func prerequisitesOf(m *manifest) []*unstructured.Unstructured {
+func prerequisitesOf(m *launch.Manifest) []*unstructured.Unstructured {
 	if m == nil {
 		return nil
 	}
-	return m.prerequisites()
+	return m.Prerequisites()
 }
 
 // starter holds what is known only while a sandbox starts.
@@ -185,7 +190,7 @@ type starter struct {
 	options     *Options
 	manifests   *manifests
 	nodes       []*corev1.Node
-	ca          *authority
+	ca          *pki.Authority
 	server      string
 	webhookPort int
 	real        realStart
@@ -198,7 +203,7 @@ metadata:
   generateName: recycler-
   namespace: default
   annotations:
-    ` + AnnotationRunFor + `: 1s
+    ` + stages.AnnotationRunFor + `: 1s
 spec:
   schedulerName: volcano
   restartPolicy: Never
@@ -215,13 +220,13 @@ spec:
 // prepare writes every file that needs no API server.
 func (st *starter) prepare() error {
 	var err error
-	if st.ca, err = newAuthority(); err != nil {
+	if st.ca, err = pki.NewAuthority(); err != nil {
 		return err
 	}
 	if err := st.layout.writePKI(st.ca); err != nil {
 		return err
 	}
-	stages, err := KwokConfig(st.options.WorkerRunFor)
+	kwok, err := stages.Config(st.options.WorkerRunFor)
 	if err != nil {
 		return err
 	}
@@ -230,7 +235,7 @@ func (st *starter) prepare() error {
 		return err
 	}
 	for path, text := range map[string]string{
-		st.layout.kwokConf(): stages, st.layout.schedulerConf(): conf, st.layout.recyclerPod(): recyclerPod,
+		st.layout.kwokConf(): kwok, st.layout.schedulerConf(): conf, st.layout.recyclerPod(): recyclerPod,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return fmt.Errorf("write the state folder: %w", err)
@@ -244,10 +249,10 @@ func (st *starter) schedulerConf() (string, error) {
 	if st.options.SchedulerConf != "" {
 		return st.options.SchedulerConf, nil
 	}
-	return st.schedulerManifest().configMapValue(schedulerConfigMap, "volcano-scheduler.conf")
+	return st.schedulerManifest().ConfigMapValue(schedulerConfigMap, "volcano-scheduler.conf")
 }
 
-func (st *starter) schedulerManifest() *manifest {
+func (st *starter) schedulerManifest() *launch.Manifest {
 	if st.manifests.scheduler == nil {
 		return st.manifests.volcano
 	}
@@ -267,36 +272,123 @@ func (st *starter) startServers(ctx context.Context) error {
 		return err
 	}
 
-	if err := st.add(component{name: Etcd, binary: st.binaries[buildEtcd.name], args: etcdArgs(st.layout, etcd, peer)}); err != nil {
+	if err := st.add(component{name: Etcd, binary: st.binaries[programEtcd.Name], args: etcdArgs(st.layout, etcd, peer)}); err != nil {
 		return err
 	}
 	if err := until(ctx, "etcd to be healthy", func(ctx context.Context) error { return healthy(ctx, "http://"+address(etcd)+"/health") }); err != nil {
 		return err
 	}
-	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
+	if err := st.add(component{name: APIServer, binary: st.binaries[st.options.apiServer().Name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
 		return err
 	}
-	admin, err := st.ca.client("sandbox-admin", "system:masters")
+	admin, err := st.ca.Client("sandbox-admin", "system:masters")
 	if err != nil {
 		return err
 	}
-	if err := writeKubeconfig(st.Kubeconfig(), st.server, st.ca.pem, "default", credentials{identity: admin}); err != nil {
+	if err := writeKubeconfig(st.Kubeconfig(), st.server, st.ca.PEM, "default", credentials{identity: admin}); err != nil {
 		return err
 	}
 	for name, user := range map[string]string{ControllerManager: "system:kube-controller-manager", Kwok: kwokUser} {
-		id, err := st.ca.client(user)
+		id, err := st.ca.Client(user)
 		if err != nil {
 			return err
 		}
-		if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.pem, "", credentials{identity: id}); err != nil {
+		if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, "", credentials{identity: id}); err != nil {
 			return err
 		}
 	}
-	st.config = adminConfig(st.server, st.ca.pem, admin)
+	st.config = adminConfig(st.server, st.ca.PEM, admin)
 	if st.cluster, err = newCluster(st.config); err != nil {
 		return err
 	}
 	return st.cluster.ready(ctx)
+}
+
+// startClients starts everything that talks to the API server.
+func (st *starter) startClients(ctx context.Context) error {
+	n := len(st.nodes)
+	if err := st.add(component{name: ControllerManager, binary: st.binaries[programKCM.Name], args: controllerManagerArgs(st.layout, n)}); err != nil {
+		return err
+	}
+	if err := st.add(component{name: Kwok, binary: st.binaries[programKwok.Name], args: append(kwokArgs(st.layout, n), st.realKwokArgs()...)}); err != nil {
+		return err
+	}
+	if err := st.startNode(ctx); err != nil {
+		return err
+	}
+	numbers, err := st.takePorts(6)
+	if err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, VolcanoController, st.binaries[programVolcanoCM.Name], st.manifests.volcano, "volcano-controllers",
+		volcanoControllerFlags(st.layout, numbers[0], numbers[1]), nil); err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, VolcanoWebhooks, st.binaries[programWebhooks.Name], st.manifests.volcano, "volcano-admission",
+		webhookFlags(st.layout, st.webhookPort, numbers[2]), nil); err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, Scheduler, st.schedulerBinary(), st.schedulerManifest(), st.schedulerDeployment(),
+		schedulerFlags(st.layout, Scheduler, st.layout.schedulerConf(), numbers[3], numbers[4]), nil); err != nil {
+		return err
+	}
+	st.addresses[VolcanoController], st.addresses[Scheduler] = address(numbers[1]), address(numbers[4])
+	if err := st.keepRivals(ctx); err != nil {
+		return err
+	}
+	if len(st.manifests.trainer) > 0 {
+		if err := st.startTrainer(ctx); err != nil {
+			return err
+		}
+	}
+	if st.options.WithoutController {
+		return nil
+	}
+	st.addresses[Controller] = address(numbers[5])
+	return st.addDeployed(ctx, Controller, st.binaries[programController.Name], st.manifests.operator, "",
+		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
+}
+
+// schedulerDeployment returns the scheduler's name in Volcano's installer; the project's manifest has one Deployment only.
+func (st *starter) schedulerDeployment() string {
+	if st.manifests.scheduler == nil {
+		return "volcano-scheduler"
+	}
+	return ""
+}
+
+func (st *starter) schedulerBinary() string {
+	if st.options.StockScheduler {
+		return st.binaries[programStock.Name]
+	}
+	return st.binaries[programScheduler.Name]
+}
+
+// addDeployed starts a component as its Deployment says.
+func (st *starter) addDeployed(ctx context.Context, name, binary string, m *launch.Manifest, deployment string, override launch.Flags, more []string) error {
+	c, err := st.deployed(ctx, name, binary, m, deployment, override)
+	if err != nil {
+		return err
+	}
+	c.args = append(c.args, more...)
+	return st.add(c)
+}
+
+// deployed returns a component with the arguments, the variables and the service account of its Deployment.
+func (st *starter) deployed(ctx context.Context, name, binary string, m *launch.Manifest, deployment string, override launch.Flags) (component, error) {
+	d, err := m.Deployment(deployment)
+	if err != nil {
+		return component{}, err
+	}
+	run := launch.CommandOf(d, override)
+	token, err := st.cluster.serviceAccountToken(ctx, run.Namespace, run.Account)
+	if err != nil {
+		return component{}, err
+	}
+	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.PEM, run.Namespace, credentials{token: token}); err != nil {
+		return component{}, err
+	}
+	return component{name: name, binary: binary, args: run.Args, env: append(run.Env, socketEnv)}, nil
 }
 
 // add makes a component part of the sandbox and starts it.

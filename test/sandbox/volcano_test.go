@@ -20,6 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // ctr returns a Volcano Job like the documentation's CTR example: servers that never end, and trainers that end it.
@@ -88,7 +89,7 @@ func (e *env) syncIfWithoutPodGroup(ctx context.Context, job *batchv1alpha1.Job)
 func (e *env) testCTR(t *testing.T) {
 	namespace := e.NamespaceNamed(t, "ctr")
 	e.submit(t, namespace, ctr("ctr", corev1.RestartPolicyOnFailure, nil))
-	e.submit(t, namespace, ctr("robbed", corev1.RestartPolicyOnFailure, notes{sandbox.AnnotationRunFor: "4s"}))
+	e.submit(t, namespace, ctr("robbed", corev1.RestartPolicyOnFailure, notes{stages.AnnotationRunFor: "4s"}))
 	e.reaches(t, namespace, "robbed", batchv1alpha1.Running, 0)
 	require.NoError(t, e.Kube.CoreV1().Pods(namespace).Delete(t.Context(), "robbed-pserver-1", metav1.DeleteOptions{}))
 	e.reaches(t, namespace, "robbed", batchv1alpha1.Completed, 1)
@@ -107,8 +108,8 @@ func (e *env) testCTR(t *testing.T) {
 // testGangAttempts lets a gang fail as its trainers' annotations say.
 func (e *env) testGangAttempts(t *testing.T) {
 	namespace := e.NamespaceNamed(t, "gang")
-	once := notes{sandbox.AnnotationRunFor: "1s", sandbox.AnnotationExitCode: "7", sandbox.AnnotationFailAttempt: "0"}
-	every := notes{sandbox.AnnotationRunFor: "1s", sandbox.AnnotationExitCode: "7"}
+	once := notes{stages.AnnotationRunFor: "1s", stages.AnnotationExitCode: "7", stages.AnnotationFailAttempt: "0"}
+	every := notes{stages.AnnotationRunFor: "1s", stages.AnnotationExitCode: "7"}
 	e.submit(t, namespace, ctr("once", corev1.RestartPolicyNever, once))
 	e.submit(t, namespace, ctr("in-place", corev1.RestartPolicyOnFailure, once))
 	e.submit(t, namespace, ctr("every", corev1.RestartPolicyNever, every))

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 const namespace = "soak"
@@ -72,7 +72,7 @@ var kinds = []struct {
 		spec.RunPolicy.PermanentExitCodes = []int32{3}
 	}},
 	{"too late", fails, func(_ *rand.Rand, spec *v1.PaddleJobSpec) {
-		spec.Worker.Template.Annotations[sandbox.AnnotationRunFor] = "forever"
+		spec.Worker.Template.Annotations[stages.AnnotationRunFor] = "forever"
 		spec.RunPolicy.ActiveDeadlineSeconds = ptr.To(int64(3))
 	}},
 	{"forgotten", vanishes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) { spec.RunPolicy.TTLSecondsAfterFinished = ptr.To(int32(1)) }},
@@ -91,9 +91,9 @@ func beElastic(r *rand.Rand, spec *v1.PaddleJobSpec) {
 }
 
 func fail(spec *v1.PaddleJobSpec, attempt *string) {
-	spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "3"
+	spec.Worker.Template.Annotations[stages.AnnotationExitCode] = "3"
 	if attempt != nil {
-		spec.Worker.Template.Annotations[sandbox.AnnotationFailAttempt] = *attempt
+		spec.Worker.Template.Annotations[stages.AnnotationFailAttempt] = *attempt
 	}
 }
 
@@ -115,7 +115,7 @@ func draw(r *rand.Rand, name string) *job {
 
 func role(replicas int, runFor string) *v1.ResourceSpec {
 	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: runFor}},
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stages.AnnotationRunFor: runFor}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
 			Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
 				corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"),

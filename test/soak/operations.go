@@ -20,7 +20,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // actor does what is drawn.
@@ -176,7 +176,7 @@ func (a *actor) killPod(ctx context.Context) (bool, error) {
 
 func (a *actor) failPod(ctx context.Context) (bool, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
-		sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms", sandbox.AnnotationFailAttempt: nil,
+		stages.AnnotationExitCode: "1", stages.AnnotationRunFor: "1ms", stages.AnnotationFailAttempt: nil,
 	}}})
 	if err != nil {
 		return false, err

@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Run soaks, writes report.json, and returns an error with what was not as expected.
@@ -29,7 +30,7 @@ func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the folder of the sandbox: %w", err)
 	}
-	made, err := sandbox.Start(ctx, sandbox.Options{StateDir: folder, Topology: sandbox.Uniform(s.Nodes), Progress: progress})
+	made, err := sandbox.Start(ctx, sandbox.Options{StateDir: folder, Topology: topology.Uniform(s.Nodes), Progress: progress})
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}

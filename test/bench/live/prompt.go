@@ -12,7 +12,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Prompt is how soon a gang that waits is bound once it fits: when the last pod of one that had its place is gone.
@@ -44,7 +44,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 		return Prompt{}, err
 	}
 	l := load.Load{
-		Form: load.PodGroups, Gang: promptGang, Scheduler: binders[who].pods, Nodes: map[string]string{sandbox.LabelRack: promptRack},
+		Form: load.PodGroups, Gang: promptGang, Scheduler: binders[who].pods, Nodes: map[string]string{topology.LabelRack: promptRack},
 	}
 	fits := p.gpus(promptRack) / promptGang
 	if fits == 0 {
@@ -139,7 +139,7 @@ func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
 // gpus returns how many a rack has.
 func (at *site) gpus(rack string) (sum int) {
 	for _, node := range at.cluster.Nodes() {
-		if node.Labels[sandbox.LabelRack] == rack {
+		if node.Labels[topology.LabelRack] == rack {
 			sum += load.GPUsOfNode
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // idle are the components without work where a scheduler is alone: nodes are ready, and the pods exist.
@@ -89,7 +90,7 @@ func (at *Site) AwaitPods(ctx context.Context, what string, want int, count func
 // site is one on which turns are taken, no scheduler of which runs between them.
 type site struct {
 	*Site
-	cluster *sandbox.Topology
+	cluster *topology.Topology
 	// quiet says that the idle components do not run.
 	quiet    bool
 	progress io.Writer

@@ -13,6 +13,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 )
 
 // KAI as its operator runs it, and with the client-side limits raised.
@@ -30,7 +31,7 @@ func newKAI(raised bool) *peer {
 	const users = "system:serviceaccount:" + kaiNamespace + ":"
 	return &peer{
 		module: kaiModule, path: kaiPath,
-		options: sandbox.Options{StockScheduler: true, Programs: []sandbox.Program{
+		options: sandbox.Options{StockScheduler: true, Programs: []programs.Program{
 			{Name: kaiScheduler, Module: kaiModule, Package: kaiPath + "/cmd/scheduler"},
 			{Name: kaiBinder, Module: kaiModule, Package: kaiPath + "/cmd/binder"},
 		}},
@@ -41,7 +42,7 @@ func newKAI(raised bool) *peer {
 }
 
 func installKAI(ctx context.Context, at *site, raised bool) error {
-	_, dir, err := sandbox.Module(ctx, kaiModule, kaiPath)
+	_, dir, err := programs.Module(ctx, kaiModule, kaiPath)
 	if err != nil {
 		return err
 	}

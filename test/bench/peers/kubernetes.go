@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 )
 
 // kubeScheduler137 is kube-scheduler 1.37 with its own gangs and topology.
@@ -20,7 +21,7 @@ const (
 
 // use137 has a sandbox run kube-apiserver 1.37.
 func use137(o *sandbox.Options) {
-	o.APIServer = &sandbox.Program{Name: "kube-apiserver-1.37", Module: kubernetesModule, Package: kubernetesPath + "/cmd/kube-apiserver"}
+	o.APIServer = &programs.Program{Name: "kube-apiserver-1.37", Module: kubernetesModule, Package: kubernetesPath + "/cmd/kube-apiserver"}
 	o.Args = map[string][]string{
 		sandbox.APIServer: {gangGates, "--runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"},
 	}
@@ -29,7 +30,7 @@ func use137(o *sandbox.Options) {
 func newKubeScheduler() *peer {
 	return &peer{
 		module: kubernetesModule, path: kubernetesPath,
-		options: sandbox.Options{StockScheduler: true, Rivals: true, Programs: []sandbox.Program{
+		options: sandbox.Options{StockScheduler: true, Rivals: true, Programs: []programs.Program{
 			{Name: kubeScheduler137, Module: kubernetesModule, Package: kubernetesPath + "/cmd/kube-scheduler"},
 		}},
 		components: []string{kubeScheduler137}, users: []string{"system:kube-scheduler"},

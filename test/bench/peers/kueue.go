@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 )
 
 // Kueue as shipped, and with the limits and the concurrency of later versions. kube-scheduler binds the pods.
@@ -35,7 +36,7 @@ func newKueue(raised, jobs bool) *peer {
 	k := &kueueInstaller{raised: raised, jobs: jobs}
 	return &peer{
 		module: kueueModule, path: kueuePath,
-		options: sandbox.Options{StockScheduler: true, Rivals: true, Programs: []sandbox.Program{
+		options: sandbox.Options{StockScheduler: true, Rivals: true, Programs: []programs.Program{
 			{Name: kueue, Module: kueueModule, Package: kueuePath + "/cmd/kueue"}, {Name: kubectl, Module: "hack/kubectl", Package: "."},
 		}},
 		components: []string{kueue, sandbox.KubeScheduler},
@@ -54,7 +55,7 @@ type kueueInstaller struct {
 
 // install applies Kueue's manifests, and has Kueue run until it has created its certificates and converts its queues.
 func (k *kueueInstaller) install(ctx context.Context, at *site) error {
-	_, dir, err := sandbox.Module(ctx, kueueModule, kueuePath)
+	_, dir, err := programs.Module(ctx, kueueModule, kueuePath)
 	if err != nil {
 		return err
 	}

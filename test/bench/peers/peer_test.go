@@ -17,6 +17,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // kinds counts objects by kind.
@@ -64,7 +66,7 @@ func TestGangsAreTheSame(t *testing.T) {
 						require.Contains(t, text, `nvidia.com/gpu: "1"`)
 						require.Contains(t, text, "restartPolicy: Never")
 					}
-					required = required || strings.Contains(text, sandbox.LabelRack) || strings.Contains(text, "highestTierAllowed: 1")
+					required = required || strings.Contains(text, topology.LabelRack) || strings.Contains(text, "highestTierAllowed: 1")
 				}
 				require.Equal(t, name != stock && name != tuned, required, name)
 			}
@@ -187,7 +189,7 @@ func TestKueueIsRaised(t *testing.T) {
 // What is read from the modules of KAI and Kueue is what their programs need.
 func TestManifestsOfTheModules(t *testing.T) {
 	live.SkipUnlessAll(t)
-	_, dir, err := sandbox.Module(t.Context(), kaiModule, kaiPath)
+	_, dir, err := programs.Module(t.Context(), kaiModule, kaiPath)
 	require.NoError(t, err)
 	all, err := kaiObjects(dir)
 	require.NoError(t, err)
@@ -200,7 +202,7 @@ func TestManifestsOfTheModules(t *testing.T) {
 	_, err = kaiObjects(t.TempDir())
 	require.ErrorContains(t, err, "crds/*.yaml in KAI's module: there are none")
 
-	_, dir, err = sandbox.Module(t.Context(), kueueModule, kueuePath)
+	_, dir, err = programs.Module(t.Context(), kueueModule, kueuePath)
 	require.NoError(t, err)
 	p, err := newPeer(kueue, kubernetes134, true)
 	require.NoError(t, err)

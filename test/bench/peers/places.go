@@ -13,7 +13,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/flows"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // gradients are the bytes that the pods of a gang all-reduce in a step.
@@ -39,7 +39,7 @@ type Crossing struct {
 func placesOf(bindings []*corev1.Binding, nodes []*corev1.Node) Places {
 	hosts, racks, blocks := map[string]int{}, make([]string, len(nodes)), make([]string, len(nodes))
 	for i, node := range nodes {
-		hosts[node.Name], racks[i], blocks[i] = i, node.Labels[sandbox.LabelRack], node.Labels[sandbox.LabelBlock]
+		hosts[node.Name], racks[i], blocks[i] = i, node.Labels[topology.LabelRack], node.Labels[topology.LabelBlock]
 	}
 	gangs := map[string]map[string]int{}
 	for _, binding := range bindings {

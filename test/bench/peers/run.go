@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/programs"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -51,7 +52,7 @@ func Run(ctx context.Context, s Settings, progress io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if versions[name], _, err = sandbox.Module(ctx, p.module, p.path); err != nil {
+		if versions[name], _, err = programs.Module(ctx, p.module, p.path); err != nil {
 			return err
 		}
 		p.options.Progress = progress

@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Minor versions of the API server. The sandbox has the first one.
@@ -118,7 +118,7 @@ func (s *Settings) complete() ([]Case, error) {
 func gpusOfRacks(nodes []*corev1.Node) []int {
 	racks := map[string]int{}
 	for _, node := range nodes {
-		racks[node.Labels[sandbox.LabelRack]] += load.GPUsOfNode
+		racks[node.Labels[topology.LabelRack]] += load.GPUsOfNode
 	}
 	return slices.Collect(maps.Values(racks))
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // Set-ups of Volcano.
@@ -55,7 +56,7 @@ func installHyperNodes(ctx context.Context, at *site) error {
 func racksOf(nodes []*corev1.Node) map[string][]string {
 	blocks := map[string][]string{}
 	for _, node := range nodes {
-		block, rack := node.Labels[sandbox.LabelBlock], node.Labels[sandbox.LabelRack]
+		block, rack := node.Labels[topology.LabelBlock], node.Labels[topology.LabelRack]
 		if !slices.Contains(blocks[block], rack) {
 			blocks[block] = append(blocks[block], rack)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 // schedulers are those that can take turns on such a cluster, in which other programs of Kubernetes run too.
@@ -65,7 +65,7 @@ func run(ctx context.Context, s bench.Settings, kubeconfig, log, folder string) 
 	if err != nil {
 		return err
 	}
-	nodes, err := plane.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: sandbox.TaintSimulated})
+	nodes, err := plane.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: topology.TaintSimulated})
 	if err != nil {
 		return fmt.Errorf("count the simulated nodes: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -51,7 +51,7 @@ func TestDrawOffersTheLoad(t *testing.T) {
 				runs = append(runs, job.RunFor.Seconds())
 			}
 			for _, role := range job.Roles {
-				require.Equal(t, job.Before || role.Task == cluster.ServerTask, role.Annotations[sandbox.AnnotationRunFor] == "forever")
+				require.Equal(t, job.Before || role.Task == cluster.ServerTask, role.Annotations[stages.AnnotationRunFor] == "forever")
 			}
 			if job.Mode != cluster.Other {
 				require.Empty(t, validation.Validate(job.PaddleJob(), builder.PodGroupOverrides{}, builder.Config{}))

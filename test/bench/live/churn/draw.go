@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/philly"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -88,7 +88,7 @@ func Draw(prefix string, s Settings) ([]Job, error) {
 			if role := &job.Roles[r]; !job.Before && role.Task != cluster.ServerTask {
 				runFor = job.RunFor.String()
 			}
-			job.Roles[r].Annotations = map[string]string{sandbox.AnnotationRunFor: runFor}
+			job.Roles[r].Annotations = map[string]string{stages.AnnotationRunFor: runFor}
 		}
 	}
 	return jobs, nil

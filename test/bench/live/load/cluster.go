@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 const (
@@ -24,16 +24,16 @@ const (
 )
 
 // Cluster returns a cluster of nodes of 8 GPUs, in racks of 16 and blocks of 8 racks; the last ones hold what is left over.
-func Cluster(nodes int) *sandbox.Topology {
-	t := &sandbox.Topology{Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "768Gi", GPUs: GPUsOfNode}}}
+func Cluster(nodes int) *topology.Topology {
+	t := &topology.Topology{Shapes: map[string]topology.Shape{"gpu": {CPU: "96", Memory: "768Gi", GPUs: GPUsOfNode}}}
 	for nodes > 0 {
-		var block sandbox.Block
+		var block topology.Block
 		for range racksOfBlock {
 			if nodes <= 0 {
 				break
 			}
 			n := min(nodes, nodesOfRack)
-			block.Racks = append(block.Racks, sandbox.Rack{Nodes: []sandbox.NodeGroup{{Shape: "gpu", Count: &n}}})
+			block.Racks = append(block.Racks, topology.Rack{Nodes: []topology.NodeGroup{{Shape: "gpu", Count: &n}}})
 			nodes -= n
 		}
 		t.Blocks = append(t.Blocks, block)

@@ -14,7 +14,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 // Namespace has all objects of a load.
@@ -120,11 +120,11 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 		Spec:       v1.PaddleJobSpec{CleanPodPolicy: v1.CleanNever, Worker: role(l.Gang - l.servers())},
 	}
 	if l.RunFor > 0 {
-		job.Spec.Worker.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: l.RunFor.String()}
+		job.Spec.Worker.Template.Annotations = map[string]string{stages.AnnotationRunFor: l.RunFor.String()}
 	}
 	if l.servers() > 0 {
 		job.Spec.PS = role(l.servers())
-		job.Spec.PS.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
+		job.Spec.PS.Template.Annotations = map[string]string{stages.AnnotationRunFor: "forever"}
 	}
 	return job
 }

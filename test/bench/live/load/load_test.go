@@ -11,7 +11,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/stages"
 )
 
 func TestFit(t *testing.T) {
@@ -80,7 +80,7 @@ func TestRawJobsAreEqual(t *testing.T) {
 	require.Len(t, raw.Spec.Tasks, 2)
 	for i, runFor := range []string{"forever", "1m0s"} {
 		pod := &raw.Spec.Tasks[i].Template
-		require.Equal(t, runFor, pod.Annotations[sandbox.AnnotationRunFor])
+		require.Equal(t, runFor, pod.Annotations[stages.AnnotationRunFor])
 		require.Empty(t, pod.Spec.Containers[0].EnvFrom)
 		require.NotEmpty(t, pod.Spec.Containers[0].Env)
 		require.NotContains(t, pod.Spec.Containers[0].Resources.Requests, gpu)

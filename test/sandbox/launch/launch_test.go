@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+package launch
 
 import (
 	"encoding/base64"
@@ -56,11 +56,11 @@ kind: Job
 metadata: {name: job, namespace: ns}
 `
 
-func loadTestManifest(t *testing.T, text string) *manifest {
+func readTest(t *testing.T, text string) *Manifest {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifest.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	m, err := readManifest(path)
+	m, err := Read(path)
 	require.NoError(t, err)
 	return m
 }
@@ -74,35 +74,35 @@ func names(objects []*unstructured.Unstructured) []string {
 }
 
 func TestManifestParts(t *testing.T) {
-	m := loadTestManifest(t, testManifest)
-	require.Len(t, m.objects, 8)
-	require.Equal(t, []string{"ns", "account", "conf", "its", "its-too", "anothers"}, names(m.prerequisites()))
-	require.Equal(t, []string{"ns", "account", "conf", "anothers"}, names(withoutBindings(m.prerequisites(), "ns", "account")))
+	m := readTest(t, testManifest)
+	require.Len(t, m.Objects, 8)
+	require.Equal(t, []string{"ns", "account", "conf", "its", "its-too", "anothers"}, names(m.Prerequisites()))
+	require.Equal(t, []string{"ns", "account", "conf", "anothers"}, names(WithoutBindings(m.Prerequisites(), "ns", "account")))
 
-	d, err := m.deployment("")
+	d, err := m.Deployment("")
 	require.NoError(t, err)
 	require.Equal(t, []string{"--a"}, d.Spec.Template.Spec.Containers[0].Args)
-	_, err = m.deployment("other")
+	_, err = m.Deployment("other")
 	require.ErrorContains(t, err, "0 Deployments other")
 
-	text, err := m.configMapValue("conf", "file")
+	text, err := m.ConfigMapValue("conf", "file")
 	require.NoError(t, err)
 	require.Equal(t, "text", text)
-	_, err = m.configMapValue("conf", "nothing")
+	_, err = m.ConfigMapValue("conf", "nothing")
 	require.ErrorContains(t, err, "no ConfigMap conf with an entry nothing")
 }
 
-func TestReadBadManifest(t *testing.T) {
-	_, err := readManifest(filepath.Join(t.TempDir(), "operator.yaml"))
+func TestReadInvalid(t *testing.T) {
+	_, err := Read(filepath.Join(t.TempDir(), "operator.yaml"))
 	require.ErrorContains(t, err, "is missing")
 	path := filepath.Join(t.TempDir(), "bad.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("a: [b"), 0o600))
-	_, err = readManifest(path)
+	_, err = Read(path)
 	require.ErrorContains(t, err, path)
 }
 
-func TestLocalWebhooks(t *testing.T) {
-	m := loadTestManifest(t, `
+func TestRedirectWebhooks(t *testing.T) {
+	m := readTest(t, `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {name: volcano-admission-service-jobs-validate}
@@ -113,34 +113,34 @@ apiVersion: v1
 kind: Service
 metadata: {name: s}
 `)
-	require.NoError(t, local(m.objects, "https://127.0.0.1:7", []byte("pem")))
+	require.NoError(t, RedirectWebhooks(m.Objects, "https://127.0.0.1:7", []byte("pem")))
 	require.Equal(t, []any{map[string]any{
 		"name": "a", "failurePolicy": "Fail", "clientConfig": map[string]any{
 			"url": "https://127.0.0.1:7/jobs/validate", "caBundle": base64.StdEncoding.EncodeToString([]byte("pem")),
 		},
-	}}, m.objects[0].Object["webhooks"])
-	require.Equal(t, "volcano-admission-service-jobs-validate", m.objects[0].GetName())
+	}}, m.Objects[0].Object["webhooks"])
+	require.Equal(t, "volcano-admission-service-jobs-validate", m.Objects[0].GetName())
 
-	bad := loadTestManifest(t, "apiVersion: x/v1\nkind: MutatingWebhookConfiguration\nmetadata: {name: m}\nwebhooks: [{name: a}]\n")
-	require.ErrorContains(t, local(bad.objects, "https://127.0.0.1:7", nil), "m: a webhook has no path")
+	bad := readTest(t, "apiVersion: x/v1\nkind: MutatingWebhookConfiguration\nmetadata: {name: m}\nwebhooks: [{name: a}]\n")
+	require.ErrorContains(t, RedirectWebhooks(bad.Objects, "https://127.0.0.1:7", nil), "m: a webhook has no path")
 }
 
 func TestWithFlags(t *testing.T) {
 	tests := map[string]struct {
 		args     []string
-		override flags
+		override Flags
 		want     []string
 	}{
 		"nothing to override":       {args: []string{"--a=1", "-v=3"}, want: []string{"--a=1", "-v=3"}},
-		"a new flag comes last":     {args: []string{"--a=1"}, override: flags{"z": "9", "b": "2"}, want: []string{"--a=1", "--b=2", "--z=9"}},
-		"with an equals sign":       {args: []string{"--a=1", "--b=2"}, override: flags{"a": "3"}, want: []string{"--b=2", "--a=3"}},
-		"with one dash":             {args: []string{"-v=3", "--b=2"}, override: flags{"v": "2"}, want: []string{"--b=2", "--v=2"}},
-		"as two arguments":          {args: []string{"--a", "1", "--b=2"}, override: flags{"a": "3"}, want: []string{"--b=2", "--a=3"}},
-		"without a value":           {args: []string{"--leader-elect", "--b=2"}, override: flags{"leader-elect": "false"}, want: []string{"--b=2", "--leader-elect=false"}},
-		"without a value, last":     {args: []string{"--leader-elect"}, override: flags{"leader-elect": "false"}, want: []string{"--leader-elect=false"}},
-		"twice":                     {args: []string{"--a=1", "--a=2"}, override: flags{"a": "3"}, want: []string{"--a=3"}},
-		"another with the same end": {args: []string{"--bba=1"}, override: flags{"a": "3"}, want: []string{"--bba=1", "--a=3"}},
-		"a word like a flag":        {args: []string{"run", "a"}, override: flags{"a": "3"}, want: []string{"run", "a", "--a=3"}},
+		"a new flag comes last":     {args: []string{"--a=1"}, override: Flags{"z": "9", "b": "2"}, want: []string{"--a=1", "--b=2", "--z=9"}},
+		"with an equals sign":       {args: []string{"--a=1", "--b=2"}, override: Flags{"a": "3"}, want: []string{"--b=2", "--a=3"}},
+		"with one dash":             {args: []string{"-v=3", "--b=2"}, override: Flags{"v": "2"}, want: []string{"--b=2", "--v=2"}},
+		"as two arguments":          {args: []string{"--a", "1", "--b=2"}, override: Flags{"a": "3"}, want: []string{"--b=2", "--a=3"}},
+		"without a value":           {args: []string{"--leader-elect", "--b=2"}, override: Flags{"leader-elect": "false"}, want: []string{"--b=2", "--leader-elect=false"}},
+		"without a value, last":     {args: []string{"--leader-elect"}, override: Flags{"leader-elect": "false"}, want: []string{"--leader-elect=false"}},
+		"twice":                     {args: []string{"--a=1", "--a=2"}, override: Flags{"a": "3"}, want: []string{"--a=3"}},
+		"another with the same end": {args: []string{"--bba=1"}, override: Flags{"a": "3"}, want: []string{"--bba=1", "--a=3"}},
+		"a word like a flag":        {args: []string{"run", "a"}, override: Flags{"a": "3"}, want: []string{"run", "a", "--a=3"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestWithFlags(t *testing.T) {
 	}
 }
 
-func TestLaunchOf(t *testing.T) {
+func TestCommandOf(t *testing.T) {
 	deployment := func(change func(*corev1.PodSpec)) *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d", Namespace: "ns"}}
 		d.Spec.Template.Spec.Containers = []corev1.Container{{}}
@@ -161,23 +161,23 @@ func TestLaunchOf(t *testing.T) {
 	}
 	tests := map[string]struct {
 		deployment *appsv1.Deployment
-		want       launch
+		want       Command
 	}{
 		"no account": {
 			deployment: deployment(func(*corev1.PodSpec) {}),
-			want:       launch{namespace: "ns", account: "default"},
+			want:       Command{Namespace: "ns", Account: "default"},
 		},
 		"an account": {
 			deployment: deployment(func(s *corev1.PodSpec) { s.ServiceAccountName, s.DeprecatedServiceAccount = "new", "old" }),
-			want:       launch{namespace: "ns", account: "new"},
+			want:       Command{Namespace: "ns", Account: "new"},
 		},
 		"an account in the old field, as Volcano writes it": {
 			deployment: deployment(func(s *corev1.PodSpec) { s.DeprecatedServiceAccount = "old" }),
-			want:       launch{namespace: "ns", account: "old"},
+			want:       Command{Namespace: "ns", Account: "old"},
 		},
 		"the shell's words are no arguments": {
 			deployment: deployment(func(s *corev1.PodSpec) { s.Containers[0].Args = []string{"--a=1", "2>&1"} }),
-			want:       launch{namespace: "ns", account: "default", args: []string{"--a=1"}},
+			want:       Command{Namespace: "ns", Account: "default", Args: []string{"--a=1"}},
 		},
 		"variables are expanded, and those that only a pod knows left out": {
 			deployment: deployment(func(s *corev1.PodSpec) {
@@ -186,14 +186,14 @@ func TestLaunchOf(t *testing.T) {
 				}
 				s.Containers[0].Args = []string{"--ns=$(NS)", "--x=$(X)", "--ip=$(IP)"}
 			}),
-			want: launch{
-				namespace: "ns", account: "default", args: []string{"--ns=ns", "--x=1", "--ip=$(IP)"}, env: []string{"NS=ns", "X=1"},
+			want: Command{
+				Namespace: "ns", Account: "default", Args: []string{"--ns=ns", "--x=1", "--ip=$(IP)"}, Env: []string{"NS=ns", "X=1"},
 			},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.want, launchOf(test.deployment, nil))
+			require.Equal(t, test.want, CommandOf(test.deployment, nil))
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+package programs
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ import (
 
 // compile builds binaries of one module into a folder with one go build, which keeps all cores busy, and says how far it is, since it can take
 // minutes.
-func (b *builder) compile(ctx context.Context, module string, items []build, linkerFlags, into string) error {
+func (b *builder) compile(ctx context.Context, module string, items []Program, linkerFlags, into string) error {
 	dir := filepath.Join(b.root, module)
 	var names, packages []string
 	for _, item := range items {
-		names, packages = append(names, item.name), append(packages, item.pkg)
+		names, packages = append(names, item.Name), append(packages, item.Package)
 	}
 	what := strings.Join(names, ", ")
 	start := time.Now()
@@ -44,7 +44,7 @@ func (b *builder) compile(ctx context.Context, module string, items []build, lin
 		return fmt.Errorf("build %s in %s: %w\n%s", what, dir, err, log.messages())
 	}
 	if took := time.Since(start); took > brief {
-		b.progress.say("built %s in %s", what, took.Round(time.Second))
+		b.say("built %s in %s", what, took.Round(time.Second))
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (b *builder) tell(ctx context.Context, dir string, packages []string, what 
 		return
 	case <-time.After(brief):
 	}
-	b.progress.say("building %s", what)
+	b.say("building %s", what)
 	total := "?"
 	if deps, err := goOutput(ctx, dir, append([]string{"list", "-deps"}, packages...)...); err == nil {
 		total = strconv.Itoa(strings.Count(deps, "\n") + 1)
@@ -70,7 +70,7 @@ func (b *builder) tell(ctx context.Context, dir string, packages []string, what 
 			return
 		case <-time.After(30 * time.Second):
 			compiled, modules := log.counts()
-			b.progress.say("%s: %d modules downloaded, %d of at most %s packages compiled", time.Since(start).Round(time.Second)+brief, modules, compiled, total)
+			b.say("%s: %d modules downloaded, %d of at most %s packages compiled", time.Since(start).Round(time.Second)+brief, modules, compiled, total)
 		}
 	}
 }
@@ -138,12 +138,4 @@ func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 		return "", fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), dir, err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(stdout.String()), nil
-}
-
-// moduleDir returns where the root module's dependency lies on this machine.
-func moduleDir(ctx context.Context, root, module string) (string, error) {
-	if _, err := goOutput(ctx, root, "mod", "download", module); err != nil {
-		return "", err
-	}
-	return goOutput(ctx, root, "list", "-m", "-f", "{{.Dir}}", module)
 }

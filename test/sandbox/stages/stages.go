@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+// Package stages is kwok's configuration in a sandbox: how the simulated nodes live, and what happens to the pods on them.
+//
+// The files next to it are templates of kwok's stages. Annotations of a pod choose when and how it ends.
+package stages
 
 import (
 	"bytes"
@@ -14,7 +17,7 @@ import (
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
-// Annotations of a simulated pod; README.md describes them.
+// Annotations of a simulated pod; test/sandbox/README.md describes them.
 const (
 	annotationPrefix = "sandbox.paddle-volcano.io/"
 	// AnnotationRunFor is how long the pod runs before it ends: a Go duration, or "forever".
@@ -27,13 +30,13 @@ const (
 )
 
 var (
-	//go:embed stages/outcome.jq
+	//go:embed outcome.jq
 	outcomeProgram string
-	//go:embed stages/pod.yaml
+	//go:embed pod.yaml
 	podStages string
-	//go:embed stages/kwok.yaml
+	//go:embed kwok.yaml
 	kwokSettings string
-	//go:embed stages/node.yaml
+	//go:embed node.yaml
 	nodeStages string
 )
 
@@ -62,9 +65,9 @@ var endings = []ending{
 const refusalMessage = "one of the annotations " + AnnotationRunFor + " (5s, 1m30s, forever), " + AnnotationExitCode +
 	" (0 to 255) and " + AnnotationFailAttempt + " (0, 1, ...) is invalid: correct it, and the pod starts"
 
-// KwokConfig returns kwok's configuration: the stages of nodes and pods. Pods of worker roles run for workerRunFor,
-// where 0 means forever.
-func KwokConfig(workerRunFor time.Duration) (string, error) {
+// Config returns the configuration with all stages of nodes and pods. Pods of worker roles run for workerRunFor, where 0 means
+// forever.
+func Config(workerRunFor time.Duration) (string, error) {
 	values := map[string]any{
 		"Prefix": annotationPrefix, "RetryCount": batchv1alpha1.JobRetryCountKey, "WorkerRunFor": runForText(workerRunFor),
 		"Ends": endings, "RefusalMessage": refusalMessage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox_test
+package topology_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/topology"
 )
 
 const (
@@ -22,15 +22,15 @@ const (
 // place is where a node stands, as its labels say.
 type place struct{ node, rack, block string }
 
-func places(t *sandbox.Topology) []place {
+func places(t *topology.Topology) []place {
 	var out []place
 	for _, n := range t.Nodes() {
-		out = append(out, place{n.Name, n.Labels[sandbox.LabelRack], n.Labels[sandbox.LabelBlock]})
+		out = append(out, place{n.Name, n.Labels[topology.LabelRack], n.Labels[topology.LabelBlock]})
 	}
 	return out
 }
 
-func TestTopologyPlaces(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	tests := map[string]struct {
 		yaml string
 		want []place
@@ -62,15 +62,15 @@ func TestTopologyPlaces(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			topology, err := sandbox.ParseTopology([]byte(test.yaml))
+			parsed, err := topology.Parse([]byte(test.yaml))
 			require.NoError(t, err)
-			require.Equal(t, test.want, places(topology))
+			require.Equal(t, test.want, places(parsed))
 		})
 	}
 }
 
 func TestNodeOfAShape(t *testing.T) {
-	topology, err := sandbox.ParseTopology([]byte(`
+	parsed, err := topology.Parse([]byte(`
 labels: {who: all, what: all}
 shapes:
   big:
@@ -88,7 +88,7 @@ blocks:
     nodes: [{shape: big, labels: {c: node}}]
 `))
 	require.NoError(t, err)
-	nodes := topology.Nodes()
+	nodes := parsed.Nodes()
 	require.Len(t, nodes, 1)
 	node := nodes[0]
 	require.Equal(t, map[string]string{
@@ -111,9 +111,9 @@ blocks:
 }
 
 func TestDefaultsOfAShape(t *testing.T) {
-	topology, err := sandbox.ParseTopology([]byte(shapes + block))
+	parsed, err := topology.Parse([]byte(shapes + block))
 	require.NoError(t, err)
-	allocatable := topology.Nodes()[0].Status.Allocatable
+	allocatable := parsed.Nodes()[0].Status.Allocatable
 	require.Equal(t, int64(110), allocatable.Pods().Value())
 	require.Equal(t, "500Gi", allocatable.StorageEphemeral().String())
 	require.NotContains(t, allocatable, corev1.ResourceName("nvidia.com/gpu"))
@@ -122,7 +122,7 @@ func TestDefaultsOfAShape(t *testing.T) {
 func TestNodeAddressesDiffer(t *testing.T) {
 	const nodes = 70_000
 	seen := map[string]bool{}
-	for _, node := range sandbox.Uniform(nodes).Nodes() {
+	for _, node := range topology.Uniform(nodes).Nodes() {
 		require.Equal(t, corev1.NodeInternalIP, node.Status.Addresses[0].Type)
 		seen[node.Status.Addresses[0].Address] = true
 	}
@@ -131,7 +131,7 @@ func TestNodeAddressesDiffer(t *testing.T) {
 	require.Contains(t, seen, "10.65.0.0")
 }
 
-func TestBadTopology(t *testing.T) {
+func TestInvalid(t *testing.T) {
 	tests := map[string]struct{ yaml, want string }{
 		"nothing":            {"{}", "shapes is empty: describe at least one kind of node\nblocks is empty"},
 		"unknown field":      {shapes + block + "racks: 3\n", `unknown field "racks"`},
@@ -151,36 +151,36 @@ func TestBadTopology(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := sandbox.ParseTopology([]byte(test.yaml))
+			_, err := topology.Parse([]byte(test.yaml))
 			require.ErrorContains(t, err, test.want)
 		})
 	}
 }
 
-func TestLoadTopology(t *testing.T) {
+func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "topology.yaml")
-	_, err := sandbox.LoadTopology(path)
+	_, err := topology.Load(path)
 	require.ErrorContains(t, err, "read topology")
 	require.NoError(t, os.WriteFile(path, []byte(shapes), 0o600))
-	_, err = sandbox.LoadTopology(path)
+	_, err = topology.Load(path)
 	require.ErrorContains(t, err, path)
 	require.NoError(t, os.WriteFile(path, []byte(shapes+block), 0o600))
-	topology, err := sandbox.LoadTopology(path)
+	loaded, err := topology.Load(path)
 	require.NoError(t, err)
-	require.Len(t, topology.Nodes(), 1)
+	require.Len(t, loaded.Nodes(), 1)
 }
 
 func TestUniform(t *testing.T) {
 	for nodes, want := range map[int]struct{ racks, blocks int }{1: {1, 1}, 4: {1, 1}, 5: {2, 1}, 16: {4, 1}, 17: {5, 2}, 64: {16, 4}} {
-		topology := sandbox.Uniform(nodes)
-		require.NoError(t, topology.Validate())
+		made := topology.Uniform(nodes)
+		require.NoError(t, made.Validate())
 		racks, blocks := map[string]bool{}, map[string]bool{}
-		for _, p := range places(topology) {
+		for _, p := range places(made) {
 			racks[p.rack], blocks[p.block] = true, true
 		}
-		require.Len(t, topology.Nodes(), nodes)
+		require.Len(t, made.Nodes(), nodes)
 		require.Len(t, racks, want.racks, "racks of %d nodes", nodes)
 		require.Len(t, blocks, want.blocks, "blocks of %d nodes", nodes)
 	}
-	require.Error(t, sandbox.Uniform(0).Validate())
+	require.Error(t, topology.Uniform(0).Validate())
 }

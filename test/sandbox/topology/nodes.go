@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+package topology
 
 import (
 	"fmt"
@@ -17,6 +17,9 @@ const (
 	LabelRack  = "network.topology.nvidia.com/block"
 	LabelBlock = "network.topology.nvidia.com/spine"
 )
+
+// TaintSimulated keeps pods off the simulated nodes of the default cluster where there is a real node too.
+const TaintSimulated = "sandbox.paddle-volcano.io/simulated"
 
 const (
 	defaultPods      = 110

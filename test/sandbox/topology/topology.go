@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+// Package topology describes the simulated nodes of a sandbox: what they offer, and in which racks and blocks they stand.
+//
+// A topology is read from YAML, which test/sandbox/README.md describes, or is one of the two that this package has. It becomes
+// Kubernetes' nodes; who creates them is left to others.
+package topology
 
 import (
 	_ "embed"
@@ -18,7 +22,7 @@ import (
 )
 
 // Topology describes the simulated nodes and where they stand: blocks (spine switches) of racks (leaf switches) of
-// nodes. README.md describes its YAML form.
+// nodes. test/sandbox/README.md describes its YAML form.
 type Topology struct {
 	// Labels are put on every node.
 	Labels map[string]string `json:"labels,omitempty"`
@@ -84,21 +88,21 @@ func (q *Quantity) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// LoadTopology reads and checks a topology file.
-func LoadTopology(path string) (*Topology, error) {
+// Load reads and checks a topology file.
+func Load(path string) (*Topology, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read topology: %w", err)
 	}
-	t, err := ParseTopology(data)
+	t, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("topology %s: %w", path, err)
 	}
 	return t, nil
 }
 
-// ParseTopology reads and checks a topology in YAML. Unknown fields are errors.
-func ParseTopology(data []byte) (*Topology, error) {
+// Parse reads and checks a topology in YAML. Unknown fields are errors.
+func Parse(data []byte) (*Topology, error) {
 	t := &Topology{}
 	if err := yaml.UnmarshalStrict(data, t); err != nil {
 		return nil, fmt.Errorf("read the YAML: %w", err)
@@ -192,10 +196,10 @@ func (v *validator) quantity(field string, q Quantity) {
 	}
 }
 
-// demoTopology is what `paddle-sandbox up` starts with, and an example of the format.
+// demo is what `paddle-sandbox up` starts with, and an example of the format.
 //
 //go:embed demo.yaml
-var demoTopology []byte
+var demo []byte
 
 const (
 	nodesPerRack  = 4
@@ -204,7 +208,7 @@ const (
 
 // Demo returns the default cluster: 16 nodes in 4 racks of 2 blocks, 4 of the nodes with 8 GPUs.
 func Demo() *Topology {
-	t, err := ParseTopology(demoTopology)
+	t, err := Parse(demo)
 	if err != nil {
 		panic(fmt.Sprintf("the embedded demo.yaml is broken: %v", err))
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sandbox
+package launch
 
 import (
 	"maps"
@@ -11,18 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// flags are arguments by the flag's name, without dashes.
-type flags map[string]string
+// Flags are arguments by the flag's name, without dashes.
+type Flags map[string]string
 
-// launch is how to run, as a child process, what a Deployment runs in a pod.
-type launch struct {
-	// account is the ServiceAccount, as namespace and name.
-	namespace, account string
-	args, env          []string
+// Command is how to run what a Deployment runs in a pod.
+type Command struct {
+	// Namespace and Account name the ServiceAccount.
+	Namespace, Account string
+	Args, Env          []string
 }
 
-// launchOf reads a Deployment's first container. Overridden flags are removed from its arguments.
-func launchOf(d *appsv1.Deployment, override flags) launch {
+// CommandOf reads a Deployment's first container. Overridden flags are removed from its arguments.
+func CommandOf(d *appsv1.Deployment, override Flags) Command {
 	pod := d.Spec.Template.Spec
 	account := pod.ServiceAccountName
 	if account == "" {
@@ -40,7 +40,7 @@ func launchOf(d *appsv1.Deployment, override flags) launch {
 			args = append(args, expand.Replace(arg))
 		}
 	}
-	return launch{namespace: d.Namespace, account: account, args: withFlags(args, override), env: env}
+	return Command{Namespace: d.Namespace, Account: account, Args: withFlags(args, override), Env: env}
 }
 
 // environment returns the container's variables whose value is known without a pod, and what expands $(NAME).
@@ -62,7 +62,7 @@ func environment(vars []corev1.EnvVar, namespace string) ([]string, *strings.Rep
 
 // withFlags replaces flags in a list of arguments: those that stand there are taken out, and all are put at the end,
 // in the order of their names.
-func withFlags(args []string, override flags) []string {
+func withFlags(args []string, override Flags) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		name, _, hasValue := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
@@ -74,11 +74,11 @@ func withFlags(args []string, override flags) []string {
 			i++
 		}
 	}
-	return append(out, override.args()...)
+	return append(out, override.Args()...)
 }
 
-// args writes flags out in the order of their names.
-func (f flags) args() []string {
+// Args writes flags out in the order of their names.
+func (f Flags) Args() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		out = append(out, "--"+name+"="+f[name])
