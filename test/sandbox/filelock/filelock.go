@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock is held until it is released, or until this process and those that inherit its file have ended.
+// Lock is held until it is released, or until the last process that has its file open has finished.
 type Lock struct{ file *os.File }
 
 // Try takes the lock of a path. It returns nil when another process, or another part of this one, holds it.
