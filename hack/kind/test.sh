@@ -151,10 +151,13 @@ seconds_to_bind() {
   kubectl delete "job.batch.volcano.sh/probe-$begin" >/dev/null
 }
 
+lease_is_held() { [ -n "$(kubectl --namespace="$1" get leases --output='jsonpath={.items[*].spec.holderIdentity}')" ]; }
+
 # binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which releases its lease: for a moment no pod holds it. Until then
 # that pod can bind others.
 binds_after_deletion() {
   local begin holder next
+  until_done "the scheduler to hold its lease" lease_is_held "$1"
   docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf --namespace="$1" get leases --watch --request-timeout=15m \
     --output='jsonpath={.spec.holderIdentity};{"\n"}' >"$out/holders" &
   until [ -s "$out/holders" ]; do sleep 0.1; done
