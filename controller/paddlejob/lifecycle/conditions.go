@@ -390,7 +390,7 @@ func SettlingFor(obs *observed.State, now time.Time) time.Duration {
 }
 
 // explaining are the conditions that can explain why a job is not ready, the first one first, each with the status in which it
-// does.
+// does. Admitted is none of them: a gang that is not admitted is not scheduled, and the reason of Scheduled says why.
 var explaining = []struct {
 	kind   string
 	status metav1.ConditionStatus
@@ -399,7 +399,6 @@ var explaining = []struct {
 	{v1.ConditionStalled, metav1.ConditionTrue},
 	{v1.ConditionSuspended, metav1.ConditionTrue},
 	{v1.ConditionCreated, metav1.ConditionFalse},
-	{v1.ConditionAdmitted, metav1.ConditionFalse},
 	{v1.ConditionScheduled, metav1.ConditionFalse},
 	{v1.ConditionRestarting, metav1.ConditionTrue},
 	{v1.ConditionRunning, metav1.ConditionFalse},

@@ -29,7 +29,7 @@ func TestReadyIsTheSummary(t *testing.T) {
 		"stalled":            {conditions{v1.ConditionStalled: yes, v1.ConditionCreated: no}, no, v1.ConditionStalled},
 		"suspended":          {conditions{v1.ConditionStalled: no, v1.ConditionSuspended: yes, v1.ConditionRunning: no}, no, v1.ConditionSuspended},
 		"not created":        {conditions{v1.ConditionStalled: no, v1.ConditionCreated: no, v1.ConditionScheduled: no}, no, v1.ConditionCreated},
-		"not admitted":       {conditions{v1.ConditionCreated: yes, v1.ConditionAdmitted: no, v1.ConditionScheduled: no}, no, v1.ConditionAdmitted},
+		"not admitted":       {conditions{v1.ConditionCreated: yes, v1.ConditionAdmitted: no, v1.ConditionScheduled: no}, no, v1.ConditionScheduled},
 		"not scheduled":      {conditions{v1.ConditionAdmitted: yes, v1.ConditionScheduled: no, v1.ConditionRunning: no}, no, v1.ConditionScheduled},
 		"restarting, placed": {conditions{v1.ConditionScheduled: yes, v1.ConditionRestarting: yes, v1.ConditionRunning: no}, no, v1.ConditionRestarting},
 		"starting":           {conditions{v1.ConditionScheduled: yes, v1.ConditionRestarting: no, v1.ConditionRunning: no}, no, v1.ConditionRunning},
