@@ -58,8 +58,10 @@ var kinds = []struct {
 	{"host", completes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) { spec.Intranet, spec.PS = v1.Host, role(1, "forever") }},
 	{"elastic", completes, beElastic},
 	{"elastic", completes, beElastic},
-	// Once in the life of each of its Volcano Jobs, of which it has a new one whenever it is suspended or loses one.
+	// Once in the life of each of its Volcano Jobs, of which it has a new one whenever it is suspended or loses one. It has a server
+	// that runs on: Volcano fails a Job of which all pods have failed, and the next one would fail again until the limit is reached.
 	{"fails once", completes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) {
+		spec.PS = role(1, "forever")
 		fail(spec, ptr.To("0"))
 		spec.RunPolicy.BackoffLimit = ptr.To(int32(9))
 	}},
