@@ -112,7 +112,7 @@ func (s *conditionSetter) running(placed, running bool) {
 	switch {
 	case len(failures) > 0:
 		s.set(v1.ConditionRunning, false, failures[0].Reason, startFailure(&failures[0], s.obs.Total()))
-	case len(s.plan.Missing) > 0 && s.obs.PlacedFor() >= addressGracePeriod:
+	case len(s.plan.Missing) > 0 && startingFor(s.obs) >= addressGracePeriod:
 		s.set(v1.ConditionRunning, false, reasonWaitingForAddresses,
 			"the pods start once all addresses are known; missing: "+some(s.plan.Missing))
 	default:

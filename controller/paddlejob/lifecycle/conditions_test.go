@@ -165,6 +165,9 @@ func TestRunningCondition(t *testing.T) {
 	require.Equal(t, "False WaitingForAddresses", conditionsOf(status)["Running"])
 	require.Equal(t, "the pods start once all addresses are known; missing: a, b, c, d, e and 2 more", message(status, v1.ConditionRunning))
 
+	meta.SetStatusCondition(&late.Job.Status.Conditions, metav1.Condition{Type: v1.ConditionRunning, Status: metav1.ConditionTrue, Reason: "Training"})
+	require.Equal(t, "False PodsStarting", conditionsOf(Next(&late, missing, late.Now))["Running"], "a worker of a gang that ran is replaced")
+
 	status = next(obs)
 	require.Equal(t, "False PodsStarting", conditionsOf(status)["Running"])
 	require.Equal(t, "not running yet: job-ps-0, job-worker-1", message(status, v1.ConditionRunning))

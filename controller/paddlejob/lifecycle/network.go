@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
@@ -72,6 +73,16 @@ func (p *Plan) knownEnvironment(obs *observed.State, cfg builder.Config) {
 // cluster every gang waits for its last address.
 const addressGracePeriod = 2 * time.Minute
 
+// startingFor is how long the gang has had its nodes and has not run. A worker that is replaced alone may have a node before the
+// status says that it had none.
+func startingFor(obs *observed.State) time.Duration {
+	c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionRunning)
+	if c == nil || c.Status != metav1.ConditionFalse {
+		return 0
+	}
+	return min(obs.PlacedFor(), obs.Now.Sub(c.LastTransitionTime.Time))
+}
+
 // addressEnvironment writes the pods' IPs once all are known, and deletes those of pods that are gone.
 func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	job := asCreated(obs)
@@ -88,8 +99,8 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 	if len(missing) > 0 {
 		p.Missing = missing
-		if placed := obs.PlacedFor(); placed > 0 && placed < addressGracePeriod {
-			p.requeueAfter(addressGracePeriod - placed)
+		if waited := startingFor(obs); waited > 0 && waited < addressGracePeriod {
+			p.requeueAfter(addressGracePeriod - waited)
 		}
 		// A gang that runs by its phase and has no pods, or only pods that have finished, is about to be restarted or completed by
 		// Volcano. A write to its Job would conflict with Volcano's, which then creates the pods again without counting a restart.

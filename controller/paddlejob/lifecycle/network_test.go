@@ -150,9 +150,11 @@ func TestHeterAddressesAreWaitedFor(t *testing.T) {
 	require.Equal(t, []string{"job-heter-1"}, plan.Missing)
 	require.Zero(t, plan.RequeueAfter, "the gang is not placed")
 	for _, placedFor := range []time.Duration{time.Minute, addressGracePeriod} {
-		obs.Job.Status.Conditions = []metav1.Condition{{
-			Type: v1.ConditionScheduled, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(obs.Now.Add(-placedFor)),
-		}}
+		at := metav1.NewTime(obs.Now.Add(-placedFor))
+		obs.Job.Status.Conditions = []metav1.Condition{
+			{Type: v1.ConditionScheduled, Status: metav1.ConditionTrue, LastTransitionTime: at},
+			{Type: v1.ConditionRunning, Status: metav1.ConditionFalse, LastTransitionTime: at},
+		}
 		require.Equal(t, addressGracePeriod-placedFor, Decide(obs, config).RequeueAfter)
 	}
 	obs = createdFrom(t, config, withHeter, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting),

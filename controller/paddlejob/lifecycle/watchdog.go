@@ -53,7 +53,7 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 			return
 		}
 	case vcbatch.Completing:
-		grace = volcano.CompletionGracePeriod // nobody waits for it, and a thousand jobs may end together
+		grace = volcano.CompletionGracePeriod // a thousand jobs may end at the same time
 	case vcbatch.Restarting, vcbatch.Terminating:
 	default:
 		return
