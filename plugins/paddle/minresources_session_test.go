@@ -108,7 +108,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"no plugin checks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
-			report.Overcommit, "the cluster has capacity for 19 of the 20 GPUs that the job needs",
+			report.Overcommit, "the cluster has capacity for 16 of the 20 GPUs that the job needs",
 		}, {
 			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, admitted,
 		}, {

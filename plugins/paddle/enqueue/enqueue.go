@@ -304,6 +304,8 @@ func (h headroom) lacks(reason report.Reason, requested *api.Resource) (report.R
 		if name == corev1.ResourcePods || short.Requested <= short.Available {
 			continue
 		}
+		// Overcommit's limit is more than the cluster has: a job that requested that much would be admitted and never start.
+		short.Available = min(short.Available, h.total.Get(name))
 		if missing.Resources = append(missing.Resources, short.Resource()); first.Name == "" {
 			first = short
 		}

@@ -82,6 +82,16 @@ func TestLacks(t *testing.T) {
 	require.False(t, short)
 }
 
+// Overcommit admits more than the cluster has, but no job can have more.
+func TestLacks_MoreThanTheClusterHas(t *testing.T) {
+	total := api.NewResource(resources{"nvidia.com/gpu": "32"}.list())
+	h := headroom{total: total, limit: total.Clone().Multi(1.2), used: api.EmptyResource()}
+	r, short := h.lacks(report.Overcommit, api.NewResource(resources{"nvidia.com/gpu": "512"}.list()))
+	require.True(t, short)
+	require.Equal(t, "the cluster has capacity for 32 of the 512 GPUs that the job needs", r.Message)
+	require.Equal(t, []report.Suggestion{report.Suggest(report.LowerRequest, "32 of nvidia.com/gpu")}, r.Suggestions)
+}
+
 // A plugin that rejects a job although there seems to be enough knows better.
 func TestWhyRejected_WithoutAShortage(t *testing.T) {
 	conf.EnabledActionMap = map[string]bool{"enqueue": true}
