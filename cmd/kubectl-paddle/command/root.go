@@ -225,8 +225,11 @@ func (s *session) version() *cobra.Command {
 				s.note("Skipped: controller and scheduler (you have no permission to read the Deployments of all namespaces).")
 			case err != nil:
 				return err
-			case len(v.Components) == 0:
-				s.note("The cluster has no Deployment of the controller or of a scheduler.")
+			}
+			for _, role := range []string{"controller", "scheduler"} {
+				if err == nil && !slices.ContainsFunc(v.Components, func(c cluster.Component) bool { return c.Role == role }) {
+					s.note("No Deployment of a %s was found.", role)
+				}
 			}
 		}
 		var text strings.Builder

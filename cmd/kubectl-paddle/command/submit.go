@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"regexp"
@@ -107,7 +108,11 @@ func (s *session) readFile(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(s.In)
 	}
-	return os.ReadFile(name) //nolint:gosec // the user names it
+	text, err := os.ReadFile(name) //nolint:gosec // the user names it
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the path %q does not exist", name) // as kubectl says it
+	}
+	return text, err
 }
 
 // readDocuments reads PaddleJobs in YAML or JSON, several of them between lines of ---. The error has all that is wrong.

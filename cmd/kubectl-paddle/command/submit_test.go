@@ -22,6 +22,12 @@ func TestReadDocuments(t *testing.T) {
 	require.Equal(t, "a", read[0].job.Name)
 }
 
+func TestReadFile_Missing(t *testing.T) {
+	t.Parallel()
+	_, err := (&session{}).readFile("missing.yaml")
+	require.EqualError(t, err, `the path "missing.yaml" does not exist`)
+}
+
 func TestDocumentsThatAreNoJobs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{

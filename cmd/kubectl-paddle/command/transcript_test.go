@@ -247,6 +247,20 @@ Skipped: events (you have no permission to read them).
 	require.Equal(t, "Skipped: what a step would send on an empty cluster: HyperNodes (you have no permission to read them).\n", errOut)
 }
 
+// A cluster may run one of the two elsewhere, or not at all.
+func TestVersion_WithoutDeployments(t *testing.T) {
+	s := newShell(t)
+	s.server = fakeapi.New(t, cluster.Scheme, scheduler()[0])
+	out, errOut, code := s.run(t, "version")
+	require.Zero(t, code)
+	require.Contains(t, out, "Scheduler Version: v0.1.0")
+	require.Equal(t, "No Deployment of a controller was found.\n", errOut)
+	s.server = fakeapi.New(t, cluster.Scheme)
+	_, errOut, code = s.run(t, "version")
+	require.Zero(t, code)
+	require.Equal(t, "No Deployment of a controller was found.\nNo Deployment of a scheduler was found.\n", errOut)
+}
+
 // A plan of a job that the API server would refuse is none. Without permission to create jobs it is one.
 func TestPlanOfARefusedJob(t *testing.T) {
 	s := newShell(t)
