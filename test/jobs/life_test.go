@@ -84,6 +84,9 @@ func awaitNoPodGroups(t *testing.T, namespace string) {
 func TestFailedJob(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "fails", workersRunFor("1s"), workersFail("7", "")))
+	for n := range int32(2) { // each attempt may take its time
+		awaitJob(t, job, "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts > n })
+	}
 	failed := awaitPhase(t, job, v1.Failed)
 	require.EqualValues(t, 2, failed.Status.Restarts, "three attempts are two restarts")
 	c := meta.FindStatusCondition(failed.Status.Conditions, v1.ConditionFailed)
