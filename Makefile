@@ -66,7 +66,7 @@ test-kind: ## Test images, charts and manifests as users install them, in a clus
 	hack/kind/test.sh
 
 .PHONY: test-upstream
-test-upstream: ## Test the patches for Volcano in hack/upstream: their tests fail without the change and pass with it (minutes the first time)
+test-upstream: ## Test the patches for Volcano (hack/upstream) and kwok (hack/kwok): their tests fail without the change and pass with it (minutes the first time)
 	hack/upstream/test.sh
 
 .PHONY: build

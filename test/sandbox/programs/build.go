@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -127,19 +128,27 @@ func (b *builder) stampFile(item Program) string { return filepath.Join(b.dir, "
 
 // module builds binaries of one module.
 func (b *builder) module(ctx context.Context, module string, items []Program) error {
-	flags := "-s -w"
+	linkerFlags := "-s -w"
 	if module == Plane || slices.ContainsFunc(items, func(item Program) bool { return strings.HasPrefix(item.Package, "k8s.io/kubernetes/") }) {
 		version, err := goOutput(ctx, filepath.Join(b.root, module), "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 		if err != nil {
 			return err
 		}
-		flags += versionFlags(version)
+		linkerFlags += versionFlags(version)
 	}
 	// Where a package has another name than its program, the folder of binaries may have another program of that name. All others are
 	// built in place, because go build does not link again what is up to date.
 	into := b.dir
 	if slices.ContainsFunc(items, func(item Program) bool { return item.output() != item.Name }) {
 		into = filepath.Join(b.dir, ".unnamed")
+	}
+	flags := []string{"-ldflags", linkerFlags}
+	if patches := b.patches(module); len(patches) > 0 {
+		modFile, err := b.patched(ctx, module, items[0].Package, patches)
+		if err != nil {
+			return err
+		}
+		flags = append(flags, "-modfile", modFile)
 	}
 	if err := b.compile(ctx, module, items, flags, into); err != nil {
 		return err
@@ -158,6 +167,52 @@ func (b *builder) module(ctx context.Context, module string, items []Program) er
 	return nil
 }
 
+// patches returns the patches in the folder of a module of pins. They change the module that has the programs' packages.
+func (b *builder) patches(module string) []string {
+	found, _ := filepath.Glob(filepath.Join(b.root, module, "*.patch")) // its only error is about the pattern
+	return found
+}
+
+// patched applies patches to a copy of the Go module that has a package, and returns a go.mod that replaces the module by the copy.
+func (b *builder) patched(ctx context.Context, module, pkg string, patches []string) (string, error) {
+	dir := filepath.Join(b.root, module)
+	found, err := goOutput(ctx, dir, "list", "-f", "{{.Module.Path}}\n{{.Module.Dir}}", pkg)
+	if err != nil {
+		return "", err
+	}
+	name, source, _ := strings.Cut(found, "\n")
+	work := filepath.Join(b.dir, ".patched", filepath.Base(module))
+	if err = os.RemoveAll(work); err != nil {
+		return "", fmt.Errorf("remove the last copy of %s: %w", name, err)
+	}
+	target := filepath.Join(work, "source")
+	if err = os.CopyFS(target, os.DirFS(source)); err != nil {
+		return "", fmt.Errorf("copy %s: %w", name, err)
+	}
+	for _, patch := range patches {
+		cmd := exec.CommandContext(ctx, "git", "apply", patch) //nolint:gosec // a file of the clone
+		cmd.Dir = target
+		cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+work) // else git would look for the files in this repository
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("apply %s to %s: %w\n%s", patch, name, err, strings.TrimSpace(string(out)))
+		}
+	}
+	for _, file := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(dir, file)) //nolint:gosec // a file of the clone
+		if err != nil {
+			return "", fmt.Errorf("read the pins of %s: %w", module, err)
+		}
+		if err := os.WriteFile(filepath.Join(work, file), data, 0o600); err != nil {
+			return "", fmt.Errorf("copy the pins of %s: %w", module, err)
+		}
+	}
+	modFile := filepath.Join(work, "go.mod")
+	if _, err := goOutput(ctx, dir, "mod", "edit", "-replace", name+"="+target, modFile); err != nil {
+		return "", err
+	}
+	return modFile, nil
+}
+
 // stamp identifies everything that decides what is built from a module of pins.
 func (b *builder) stamp(ctx context.Context, module string) (string, error) {
 	if stamp, ok := b.stamps[module]; ok {
@@ -171,6 +226,13 @@ func (b *builder) stamp(ctx context.Context, module string) (string, error) {
 		}
 		if err != nil {
 			return "", fmt.Errorf("read the pins of %s: %w", module, err)
+		}
+		hash.Write(data)
+	}
+	for _, patch := range b.patches(module) {
+		data, err := os.ReadFile(patch) //nolint:gosec // a file of the clone
+		if err != nil {
+			return "", fmt.Errorf("read a patch of %s: %w", module, err)
 		}
 		hash.Write(data)
 	}

@@ -58,6 +58,35 @@ func TestBuildOncePerPins(t *testing.T) {
 	require.Equal(t, "two", says(t, b), "what was deleted is built again")
 }
 
+// A patch in the folder of pins changes a copy of the module that has the program's package.
+func TestBuildOfAPatchedModule(t *testing.T) {
+	b, hello := helloModule(t, "hello")
+	pins := filepath.Join(b.root, "hack", "pins")
+	require.NoError(t, os.MkdirAll(pins, 0o700))
+	writeFile(t, filepath.Join(pins, "go.mod"),
+		"module example.com/pins\n\ngo 1.24\n\nrequire example.com/hello v0.0.0\n\nreplace example.com/hello => ../../hello\n\ntool example.com/hello\n")
+	writeFile(t, filepath.Join(pins, "go.sum"), "")
+	item := Program{Name: "hello", Module: "hack/pins", Package: "example.com/hello"}
+	build := func() error {
+		b.stamps = map[string]string{} // another process
+		return b.ensure(t.Context(), []Program{item})
+	}
+	require.NoError(t, build())
+	require.Equal(t, "one", says(t, b))
+
+	const header = "--- a/main.go\n+++ b/main.go\n"
+	patch := filepath.Join(pins, "0001-say-two.patch")
+	writeFile(t, patch, "Subject: say two\n\n---\n"+header+"@@ -1,3 +1,3 @@\n package main\n \n-func main() { println(\"one\") }\n+func main() { println(\"two\") }\n")
+	require.NoError(t, build())
+	require.Equal(t, "two", says(t, b))
+	source, err := os.ReadFile(filepath.Join(b.root, hello.Module, "main.go"))
+	require.NoError(t, err)
+	require.Contains(t, string(source), "one", "the module itself is as before")
+
+	writeFile(t, patch, header+"@@ -1 +1 @@\n-no such line\n+two\n")
+	require.ErrorContains(t, build(), "apply "+patch+" to example.com/hello")
+}
+
 func TestOwnBinariesFollowTheSource(t *testing.T) {
 	b, item := helloModule(t, Sources)
 	require.NoError(t, b.ensure(t.Context(), []Program{item}))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 
 // compile builds binaries of one module into a folder with one go build, which keeps all cores busy, and says how far it is, since it can take
 // minutes.
-func (b *builder) compile(ctx context.Context, module string, items []Program, linkerFlags, into string) error {
+func (b *builder) compile(ctx context.Context, module string, items []Program, flags []string, into string) error {
 	dir := filepath.Join(b.root, module)
 	var names, packages []string
 	for _, item := range items {
@@ -32,7 +33,7 @@ func (b *builder) compile(ctx context.Context, module string, items []Program, l
 		defer close(stopped)
 		b.tell(ctx, dir, packages, what, &log, finished)
 	}()
-	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", into + "/"}, packages...)...)
+	cmd := goCommand(ctx, dir, slices.Concat([]string{"build", "-v"}, flags, []string{"-o", into + "/"}, packages)...)
 	cmd.Stderr = &log
 	err := cmd.Run()
 	close(finished)
