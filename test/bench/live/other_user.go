@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,12 +30,19 @@ type Answers struct {
 	Failed   int `json:"failed"`
 }
 
-// otherUser is the namespace of another user, whose service account asks for a ConfigMap each askEvery. Both have the same name.
 const (
+	// otherUser is the namespace of another user, and account its service account.
 	otherUser = "another-user"
 	account   = "default"
-	askEvery  = 100 * time.Millisecond
+	// askEvery is how often the user writes and reads a ConfigMap, and answerWithin how long a request takes at most.
+	askEvery     = 100 * time.Millisecond
+	answerWithin = time.Minute
+	// configMaps are as many as can be written at the same time. Writes of the same one would conflict, and delay each other.
+	configMaps = int(answerWithin / askEvery)
 )
+
+// configMap names the one of a request.
+func configMap(request int) string { return fmt.Sprintf("c%d", request%configMaps) }
 
 // addUser returns the client of another user. The API server queues the requests of a service account with those of the scheduler, and
 // an administrator's not at all. They have a connection of their own and no limit on their rate.
@@ -49,12 +57,21 @@ func (at *site) addUser(ctx context.Context) (corev1client.ConfigMapInterface, e
 	}, metav1.CreateOptions{}); err != nil {
 		return nil, fmt.Errorf("give another user permissions: %w", err)
 	}
-	if _, err := at.Kube.CoreV1().ConfigMaps(otherUser).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
-		return nil, fmt.Errorf("create another user's ConfigMap: %w", err)
+	requests, side := errgroup.WithContext(ctx)
+	requests.SetLimit(atOnce)
+	for n := range configMaps {
+		requests.Go(func() error {
+			own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: configMap(n)}}
+			_, err := at.Kube.CoreV1().ConfigMaps(otherUser).Create(side, own, metav1.CreateOptions{})
+			return err
+		})
+	}
+	if err := requests.Wait(); err != nil {
+		return nil, fmt.Errorf("create another user's ConfigMaps: %w", err)
 	}
 	config := at.RESTConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + otherUser + ":" + account}
-	config.Dial, config.Timeout = (&net.Dialer{}).DialContext, time.Minute
+	config.Dial, config.Timeout = (&net.Dialer{}).DialContext, answerWithin
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for another user: %w", err)
@@ -76,11 +93,11 @@ func ask(ctx, asking context.Context, own corev1client.ConfigMapInterface, resul
 		}
 		text := fmt.Sprintf(`{"data":{"n":"%d"}}`, n)
 		all.measure(&all.writes, func() error {
-			_, err := own.Patch(ctx, account, types.MergePatchType, []byte(text), metav1.PatchOptions{})
+			_, err := own.Patch(ctx, configMap(n), types.MergePatchType, []byte(text), metav1.PatchOptions{})
 			return err
 		})
 		all.measure(&all.reads, func() error {
-			_, err := own.Get(ctx, account, metav1.GetOptions{})
+			_, err := own.Get(ctx, configMap(n), metav1.GetOptions{})
 			return err
 		})
 	}
