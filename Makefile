@@ -142,7 +142,7 @@ bench-placement: ## Measure the planner against brute force, baselines and the c
 	$(GO) run ./cmd/paddle-bench placement --seed $(SEED) --out $(OUT)/bench $(PLACEMENT)
 
 .PHONY: bench-session
-bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, heap (about 45 minutes, 6 GiB of memory); SEED=n draws other clusters
+bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, heap (45 to 80 minutes, 6 GiB of memory); SEED=n draws other clusters
 	$(GO) run ./cmd/paddle-bench session --seed $(SEED) --out $(OUT)/bench $(SESSION)
 
 .PHONY: bench-controller
