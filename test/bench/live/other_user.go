@@ -34,10 +34,10 @@ const (
 	// otherUser is the namespace of another user, and account its service account.
 	otherUser = "another-user"
 	account   = "default"
-	// askEvery is how often the user writes and reads a ConfigMap, and answerWithin how long a request takes at most.
+	// askEvery is how often the user writes and reads a ConfigMap, and answerWithin how long the client waits for an answer.
 	askEvery     = 100 * time.Millisecond
 	answerWithin = time.Minute
-	// configMaps are as many as can be written at the same time. Writes of the same one would conflict, and delay each other.
+	// configMaps are as many as are written within that time. Writes of the same one at the same time would conflict, and delay each other.
 	configMaps = int(answerWithin / askEvery)
 )
 
