@@ -56,8 +56,8 @@ const (
 	finishedFor = 5 * time.Second
 	// stalled is how long no pod may start before the window begins although some of the first jobs do not run.
 	stalled = 30 * time.Second
-	// afterwards is how long Events may come late.
-	afterwards = 10 * time.Second
+	// afterwards is how long no Event Scheduled may come after the window before those that are missing count as lost.
+	afterwards = 30 * time.Second
 )
 
 // churnLoads are parts of the cluster's GPUs.
@@ -142,13 +142,9 @@ func (p *player) comeAndGo(ctx context.Context, s churn.Settings, who string, ow
 	}
 	calls := p.History.Calls()
 	p.History.Watch("")
-	if err := pause(ctx, afterwards); err != nil {
+	if c.Figures, err = t.figures(ctx, s); err != nil {
 		return c, err
 	}
-	if err := p.log.Each(t.see); err != nil {
-		return c, err
-	}
-	c.Figures = churn.Sum(t.jobs, p.History.Pods, t.scheduled, t.begin, t.begin.Add(s.Window), s.GPUs)
 	c.Writes, c.Events = perPod(calls, c.Pods)
 	if c.Dropped, err = churn.Dropped(log); err != nil {
 		return c, fmt.Errorf("read the scheduler's log: %w", err)
@@ -242,6 +238,27 @@ func (t *turnover) window(ctx context.Context, window time.Duration) (used []map
 			return nil, err
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// figures returns those of the window, once each pod that was bound in it has its Event Scheduled, or no such Event comes any more. A
+// recorder sends one Event after another, which takes longer on a busy machine.
+func (t *turnover) figures(ctx context.Context, s churn.Settings) (f churn.Figures, err error) {
+	known, since := -1, time.Now()
+	for {
+		if err := t.log.Each(t.see); err != nil {
+			return f, err
+		}
+		if len(t.scheduled) > known {
+			known, since = len(t.scheduled), time.Now()
+		}
+		f = churn.Sum(t.jobs, t.History.Pods, t.scheduled, t.begin, t.begin.Add(s.Window), s.GPUs)
+		if f.Silent == 0 || time.Since(since) > afterwards {
+			return f, nil
+		}
+		if err := pause(ctx, time.Second); err != nil {
+			return f, err
 		}
 	}
 }
