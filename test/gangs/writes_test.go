@@ -59,7 +59,7 @@ const roleLabel = "paddle-res-type"
 // small is the load unless everything is tested.
 var (
 	small = waiting{gangs: 8, pods: 20, nodes: 2, rounds: 4}
-	large = waiting{gangs: 8, pods: 1000, nodes: 100, rounds: 2, atLeast: 2 * time.Minute}
+	large = waiting{gangs: 8, pods: 500, nodes: 50, rounds: 2, atLeast: 2 * time.Minute}
 )
 
 // writes are what a scheduler wrote.
@@ -74,7 +74,7 @@ func (w writes) String() string {
 func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 	load, parallel := small, (*testing.T).Parallel
 	if live.All() {
-		load, parallel = large, func(*testing.T) {} // the schedulers of 8,000 pods would wait for each other's API server
+		load, parallel = large, func(*testing.T) {} // the schedulers of 4,000 pods would wait for each other's API server
 	}
 	var stock, paddle [2]writes
 	t.Run("both", func(t *testing.T) {
