@@ -81,7 +81,7 @@ func stripUnusedFields(object any) (any, error) {
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
 		o.Status = corev1.PodStatus{
 			Phase: o.Status.Phase, Reason: o.Status.Reason, Message: o.Status.Message,
-			PodIP: o.Status.PodIP, PodIPs: o.Status.PodIPs, HostIP: o.Status.HostIP, Conditions: disruption(o.Status.Conditions),
+			PodIP: o.Status.PodIP, PodIPs: o.Status.PodIPs, HostIP: o.Status.HostIP, Conditions: stripConditions(o.Status.Conditions),
 			InitContainerStatuses: stripContainers(o.Status.InitContainerStatuses),
 			ContainerStatuses:     stripContainers(o.Status.ContainerStatuses),
 		}
@@ -110,13 +110,17 @@ func stripContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus
 	return statuses
 }
 
-func disruption(conditions []corev1.PodCondition) []corev1.PodCondition {
+// stripConditions leaves what observed.Disruption and observed.State.PartlyRecreated read.
+func stripConditions(conditions []corev1.PodCondition) (used []corev1.PodCondition) {
 	for _, c := range conditions {
-		if c.Type == corev1.DisruptionTarget {
-			return []corev1.PodCondition{c}
+		switch c.Type {
+		case corev1.DisruptionTarget:
+			used = append(used, c)
+		case corev1.PodScheduled:
+			used = append(used, corev1.PodCondition{Type: corev1.PodScheduled, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
 		}
 	}
-	return nil
+	return used
 }
 
 // indexPod returns the PaddleJob that a pod belongs to: by JobNameLabel, or by its owner where paddle-operator created it.

@@ -215,6 +215,7 @@ func TestSoonest(t *testing.T) {
 
 func TestSlim(t *testing.T) {
 	t.Parallel()
+	since := metav1.NewTime(time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC))
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}},
@@ -224,7 +225,10 @@ func TestSlim(t *testing.T) {
 		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodRunning, PodIP: "10.0.0.1",
-			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget, Reason: "r"}},
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget, Reason: "r"},
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: since, LastProbeTime: since},
+			},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
 		},
 	}
@@ -237,7 +241,11 @@ func TestSlim(t *testing.T) {
 		},
 		Spec: corev1.PodSpec{NodeName: "n"},
 		Status: corev1.PodStatus{
-			Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "r"}},
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1",
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.DisruptionTarget, Reason: "r"},
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: since},
+			},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
 		},
 	}, pod)

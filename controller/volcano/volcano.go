@@ -18,6 +18,9 @@
 //     (killPods and syncJob in volcano/pkg/controllers/job/job_controller_actions.go). No upstream issue is known.
 //   - The command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
+//   - The command RestartJob: Volcano restarts a gang when it sees the evicted pod go, and misses that while it restarts. Then it creates
+//     that pod only. And it deletes the pods in its cache, which may lack one that it has just created (killPods). No upstream issue
+//     is known.
 //   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
 //   - StaleCommandPeriod and SentCommand: Volcano applies a command to the Job of the target's name, and ignores its uid (processNextCommand in
 //     volcano/pkg/controllers/job/job_controller_handler.go). A command that waits in Volcano's queue until the Job is replaced ends

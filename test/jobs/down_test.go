@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -228,19 +229,34 @@ func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) b
 	})
 }
 
-// Volcano's controllers act on events of pods. They missed the success of the workers of one job, and the failure of those of
-// another.
+// Volcano's controllers act on events of pods. They missed the success of the workers of one job, the failure of those of
+// another, and the eviction of one of a third.
 func TestVolcanoIsDown(t *testing.T) {
 	ends := create(t, psJob(cluster.Namespace(t), "ends", workersRunFor("4s")))
 	fails := create(t, psJob(cluster.NamespaceNamed(t, "volcano-misses-failures"), "fails", workersRunFor("4s"), workersFail("7", "0")))
 	awaitPhase(t, ends, v1.Running)
+	evicted := create(t, psJob(cluster.NamespaceNamed(t, "volcano-misses-an-eviction"), "evicted", backoff(0)))
 	awaitPhase(t, fails, v1.Running)
+	running := awaitPhase(t, evicted, v1.Running)
+	before := podUIDs(t, evicted.Namespace)
 	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
+	require.NoError(t, cluster.Kube.CoreV1().Pods(evicted.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
+	awaitPods(t, evicted, []string{"evicted-ps-0", "evicted-ps-1", "evicted-worker-1"})
+	cluster.Await(t, "more time to pass than the clocks of API servers may differ", func(context.Context) error {
+		if age := time.Since(running.Status.StartTime.Time); age < 12*time.Second {
+			return fmt.Errorf("the gang has run for %s", age)
+		}
+		return nil
+	})
 	awaitJob(t, ends, "without running workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Succeeded == 2 })
 	awaitJob(t, fails, "with failed workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Failed == 2 })
 	start()
 	require.EqualValues(t, 1, awaitPhase(t, fails, v1.Completed).Status.Restarts)
-	t.Parallel() // the controller leaves Volcano 30 seconds to see the end
+	t.Parallel() // the controller leaves Volcano 30 seconds to see the end, or to start the gang again
+	require.Zero(t, awaitRestarted(t, evicted, 1).Status.Failures)
+	for name, uid := range podUIDs(t, evicted.Namespace) {
+		require.NotEqual(t, before[name], uid, "%s runs with the addresses of an earlier attempt", name)
+	}
 	require.Equal(t, "0/2", awaitPhase(t, ends, v1.Completed).Status.PS.Ready)
 	awaitPods(t, ends, []string{"ends-worker-0", "ends-worker-1"})
 }

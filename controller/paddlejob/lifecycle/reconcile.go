@@ -92,6 +92,7 @@ func (p *Plan) syncVolcanoJob(obs *observed.State, cfg builder.Config) {
 	p.environment(obs, cfg)
 	p.complete(obs)
 	p.abort(obs)
+	p.restartPartlyRecreated(obs)
 	p.resyncMissingPods(obs)
 	p.events(obs)
 	p.resyncStuckJob(obs)

@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,21 @@ func (p *Plan) complete(obs *observed.State) {
 		return
 	}
 	p.command(obs, vcbus.CompleteJobAction, "", "WorkersSucceeded", "every worker has succeeded")
+}
+
+// restartPartlyRecreated starts a gang again of which Volcano has recreated a part only: the other pods have the addresses of pods that
+// are gone, and would wait for them forever.
+func (p *Plan) restartPartlyRecreated(obs *observed.State) {
+	since, ok := obs.PartlyRecreated()
+	if !ok || !observed.IsActive(obs.Phase()) || obs.Succeeded() || obs.Resumed() || p.Retrying != nil {
+		return
+	}
+	if left := volcano.EvictionGracePeriod - obs.Now.Sub(since); left > 0 {
+		p.requeueAfter(left)
+		return
+	}
+	p.command(obs, vcbus.RestartJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "PodRecreated",
+		"a pod of the gang was evicted and recreated, and the others were not")
 }
 
 const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and recreated"

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -324,5 +325,45 @@ func TestEventsAreReadOfPodsThatMayWaitForVolumes(t *testing.T) {
 		var plan Plan
 		plan.events(created(t, vcbatch.Pending, tc.with...))
 		require.Equal(t, tc.want, plan.RequeueAfter, name)
+	}
+}
+
+// A gang of which Volcano has recreated one pod only is started again, unless Volcano does so first.
+func TestRestartPartlyRecreated(t *testing.T) {
+	t.Parallel()
+	// survivor is a worker of the attempt before the present one, which began so long ago.
+	survivor := func(ago time.Duration) change {
+		return func(obs *observed.State) {
+			obs.VolcanoJob.Status.State.LastTransitionTime = *before(ago)
+			obs.Pods[len(obs.Pods)-1].Annotations[vcbatch.JobRetryCountKey] = "0"
+		}
+	}
+	gang := []change{retries(1), with("ps", observed.Running), with("worker", observed.Running, observed.Running)}
+	late := survivor(volcano.EvictionGracePeriod)
+	for name, tc := range map[string]struct {
+		phase        vcbatch.JobPhase
+		with         []change
+		does         []string
+		requeueAfter time.Duration
+	}{
+		"all pods are of one attempt": {phase: vcbatch.Running},
+		"Volcano may still act":       {phase: vcbatch.Running, with: []change{survivor(10 * time.Second)}, requeueAfter: 20 * time.Second},
+		"Volcano has not acted":       {phase: vcbatch.Running, with: []change{late}, does: []string{"RestartJob"}, requeueAfter: volcano.CommandPeriod},
+		"before all pods run":         {phase: vcbatch.Pending, with: []change{late}, does: []string{"RestartJob"}, requeueAfter: volcano.CommandPeriod},
+		"Volcano restarts it":         {phase: vcbatch.Restarting, with: []change{survivor(10 * time.Second)}},
+		"it has started again, seen late": {phase: vcbatch.Running, with: []change{late, func(obs *observed.State) {
+			obs.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "2"
+		}}},
+		"a pod has failed": {phase: vcbatch.Running, with: []change{late, phase(v1.Restarting), func(obs *observed.State) {
+			obs.Pods[0].Status.Phase = corev1.PodFailed
+		}}, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+	} {
+		obs := created(t, tc.phase, append(slices.Clone(gang), tc.with...)...)
+		obs.Now = seenAt
+		var plan Plan
+		plan.abort(obs)
+		plan.restartPartlyRecreated(obs)
+		require.Equal(t, tc.does, done(plan), name)
+		require.Equal(t, tc.requeueAfter, plan.RequeueAfter, name)
 	}
 }

@@ -209,6 +209,37 @@ func (s *State) Disrupted() bool {
 	return disrupted && (!failure || !failed.Before(first))
 }
 
+// maxClockSkew is how much the clocks of API servers may differ, which tell when pods are created and bound.
+const maxClockSkew = 10 * time.Second
+
+// PartlyRecreated reports whether pods run whose peers Volcano has recreated without them, and since when. That is so if a pod is of
+// an earlier attempt, or if one that is not started again alone was created after another was bound: Volcano
+// creates all pods of an attempt before the scheduler binds the first.
+func (s *State) PartlyRecreated() (since time.Time, ok bool) {
+	alone := RestartsPods(s.VolcanoJob)
+	since = s.VolcanoJob.Status.State.LastTransitionTime.Time
+	var bound, created time.Time // of the first, and of the last
+	for _, m := range s.RolePods() {
+		if m.Pod.DeletionTimestamp != nil || m.State == Succeeded || m.State == Failed {
+			continue
+		}
+		attempt, known := Attempt(m.Pod)
+		ok = ok || known && attempt < s.VolcanoJob.Status.RetryCount
+		if at := m.Pod.CreationTimestamp.Time; at.After(created) && (m.Role != builder.RoleWorker || !alone) {
+			created = at
+		}
+		for _, c := range m.Pod.Status.Conditions {
+			if at := c.LastTransitionTime.Time; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && (bound.IsZero() || at.Before(bound)) {
+				bound = at
+			}
+		}
+	}
+	if created.After(since) {
+		since = created
+	}
+	return since, ok || !bound.IsZero() && created.Sub(bound) > maxClockSkew
+}
+
 // Roles are the roles' names in the order in which everything about them is listed.
 var Roles = []string{builder.RolePS, builder.RoleWorker, builder.RoleHeter}
 

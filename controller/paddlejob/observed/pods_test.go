@@ -161,3 +161,60 @@ func TestFailureSeen(t *testing.T) {
 		require.Equal(t, tc.want, v.FailureSeen(), name)
 	}
 }
+
+// Volcano starts a gang again as a whole, unless it misses the eviction.
+func TestPartlyRecreated(t *testing.T) {
+	t.Parallel()
+	pod := func(role string, created int, marks ...mark) *corev1.Pod {
+		return podWith(corev1.PodRunning, append([]mark{func(pod *corev1.Pod) {
+			pod.Labels[vcbatch.TaskSpecKey] = role
+			pod.Annotations[vcbatch.TaskSpecKey] = role
+			pod.Annotations[vcbatch.JobRetryCountKey] = "1"
+			pod.CreationTimestamp = metav1.NewTime(at(created))
+		}}, marks...)...)
+	}
+	bound := func(then int) mark {
+		return func(pod *corev1.Pod) {
+			pod.Status.Conditions = append(pod.Status.Conditions,
+				corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at(then))})
+		}
+	}
+	waits := func(pod *corev1.Pod) {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(at(0))}}
+	}
+	earlier := func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "0" }
+	unknown := func(pod *corev1.Pod) { delete(pod.Annotations, vcbatch.JobRetryCountKey) }
+	in := func(phase corev1.PodPhase) mark { return func(pod *corev1.Pod) { pod.Status.Phase = phase } }
+	policies := []vcbatch.LifecyclePolicy{{}}
+	for name, tc := range map[string]struct {
+		pods  []*corev1.Pod
+		alone bool
+		since int // seconds after noon; the Volcano Job's last transition is at 5
+		want  bool
+	}{
+		"no pods":                                             {since: 5},
+		"all at once":                                         {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 1, bound(3))}, since: 5},
+		"a pod after another was bound":                       {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 13, bound(14))}, since: 13, want: true},
+		"a pod that is not bound":                             {pods: []*corev1.Pod{pod("worker", 13, waits), pod("ps", 0, bound(2))}, since: 13, want: true},
+		"another clock":                                       {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 12, bound(14))}, since: 12},
+		"none is bound":                                       {pods: []*corev1.Pod{pod("ps", 0, waits), pod("worker", 60, waits)}, since: 60},
+		"its peer is being deleted":                           {pods: []*corev1.Pod{pod("ps", 0, bound(2), deleted(10)), pod("worker", 60, bound(61))}, since: 60},
+		"its peer has succeeded":                              {pods: []*corev1.Pod{pod("worker", 0, bound(2), in(corev1.PodSucceeded)), pod("worker", 60, bound(61))}, since: 60},
+		"its peer has failed":                                 {pods: []*corev1.Pod{pod("worker", 0, bound(2), in(corev1.PodFailed)), pod("worker", 60, bound(61))}, since: 60},
+		"an earlier attempt's":                                {pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier), pod("ps", 4, bound(6))}, since: 5, want: true},
+		"an earlier attempt's, and it is being deleted":       {pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier, deleted(3)), pod("ps", 4, bound(6))}, since: 5},
+		"the attempt is not known":                            {pods: []*corev1.Pod{pod("worker", 0, bound(2), unknown), pod("ps", 4, bound(6))}, since: 5},
+		"a worker that starts again alone":                    {alone: true, pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 60, bound(61))}, since: 5},
+		"a server, and workers start again alone":             {alone: true, pods: []*corev1.Pod{pod("worker", 0, bound(2)), pod("ps", 60, bound(61))}, since: 60, want: true},
+		"an earlier attempt's, and workers start again alone": {alone: true, pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier), pod("ps", 4, bound(6))}, since: 5, want: true},
+	} {
+		job := &vcbatch.Job{Spec: vcbatch.JobSpec{Policies: policies}, Status: vcbatch.JobStatus{RetryCount: 1}}
+		if tc.alone {
+			job.Spec.Policies = nil
+		}
+		job.Status.State.LastTransitionTime = metav1.NewTime(at(5))
+		since, partly := (&State{Job: &v1.PaddleJob{}, VolcanoJob: job, Pods: tc.pods}).PartlyRecreated()
+		require.Equal(t, tc.want, partly, name)
+		require.Equal(t, at(tc.since), since, name)
+	}
+}
