@@ -24,11 +24,14 @@ import (
 )
 
 // Least tolerances of figures. Those that are exact are equal in each run; those that are counted depend a little on when
-// goroutines and programs run; those that are timed are ratios, which differ between machines.
+// goroutines and programs run; those that are timed are ratios, which differ between machines. Volcano writes status and Events in each
+// session that finds a gang waiting: in three runs of one build the scheduler wrote 3.4 to 3.5 times for a pod, in another one on
+// another day 3.9.
 const (
-	exact   = 0.001
-	counted = 0.02
-	timed   = 0.25
+	exact      = 0.001
+	counted    = 0.02
+	timed      = 0.25
+	perSession = 0.25
 )
 
 const seed = 1
@@ -165,7 +168,7 @@ func controlPlane(ctx context.Context, folder string, progress io.Writer, add ad
 	jobs, pods := float64(s.Jobs), float64(s.Jobs*live.PodsOfJob)
 	for user, n := range round.WritesBy {
 		if strings.HasSuffix(user, ":volcano-scheduler") {
-			add(float64(n)/pods, counted, "API writes of the scheduler for a pod")
+			add(float64(n)/pods, perSession, "API writes of the scheduler for a pod")
 		}
 	}
 	add(sum(round.WritesBy)/pods, counted, "API writes of all clients for a pod")
