@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Applies each patch for Volcano, and that for kwok, to the version that a go.mod of this repository has. The patch's tests
+# Applies each patch for Volcano, and those for kwok, to the version that a go.mod of this repository has. The patch's tests
 # have to fail without its change and to pass with it. Its benchmarks run both ways.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
