@@ -4,6 +4,7 @@ package paddlejob
 
 import (
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -81,19 +82,36 @@ type mutation[T metav1.Object] struct {
 	at   time.Time
 }
 
-// newest is the cached object, or the one that was written over exactly that.
+// newest is the cached object, or the one that was written where the cache does not have the write yet: it has the object that was
+// replaced or an older one, which a watch that is late still shows, also of an object that was deleted before.
 func (c *mutationCache[T]) newest(key string, cached T, found bool, now time.Time) (T, bool) {
 	entry, ok := c.get(key)
 	if !ok {
 		return cached, found
 	}
-	version := ""
+	seen := entry.over != ""
 	if found {
-		version = cached.GetResourceVersion()
+		version := cached.GetResourceVersion()
+		seen = version != entry.over && !older(version, entry.object.GetResourceVersion())
 	}
-	if version != entry.over || now.Sub(entry.at) > mutationTTL {
+	if seen || now.Sub(entry.at) > mutationTTL {
 		c.forget(key)
 		return cached, found
 	}
 	return entry.object, true
+}
+
+// older compares resource versions of one resource, which are numbers that only increase (Kubernetes KEP-5504). It is false for others.
+func older(version, than string) bool {
+	a, errA := strconv.ParseUint(version, 10, 64)
+	b, errB := strconv.ParseUint(than, 10, 64)
+	return errA == nil && errB == nil && a < b
+}
+
+// forgetDeleted forgets an object that was deleted, and no later one of its name.
+func (c *mutationCache[T]) forgetDeleted(object metav1.Object) {
+	key := keyOf(object)
+	if entry, ok := c.get(key); ok && entry.object.GetUID() == object.GetUID() {
+		c.forget(key)
+	}
 }

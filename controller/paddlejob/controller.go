@@ -202,7 +202,7 @@ func keyOf(object metav1.Object) string { return cache.MetaObjectToName(object).
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.forgetVolcanoJob(string(object.GetUID()))
-		c.mutatedVolcanoJobs.forget(keyOf(object))
+		c.mutatedVolcanoJobs.forgetDeleted(object)
 		now := c.now()
 		c.deletions.forgetIf(func(_ string, d volcano.Deletion) bool { return d.Remaining(now) == 0 })
 		c.deletions.put(keyOf(object), volcano.Deletion{Job: now})
@@ -226,8 +226,8 @@ func (c *Controller) forgetVolcanoJob(uid string) {
 // job's place. Without its label it may still be a job's, as a PodGroup is through the Volcano Job of the job's name.
 func (c *Controller) childChanged(object metav1.Object, deleted bool) {
 	if deleted {
-		c.mutatedPodGroups.forget(keyOf(object))
-		c.mutatedEnvironments.forget(keyOf(object))
+		c.mutatedPodGroups.forgetDeleted(object)
+		c.mutatedEnvironments.forgetDeleted(object)
 	}
 	if key := jobOf(object); key != "" {
 		c.queue.Add(key)

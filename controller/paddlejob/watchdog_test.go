@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -84,6 +85,10 @@ func TestMutationCache(t *testing.T) {
 		"updated, the new one cached":      {over: "3", cached: cm("7"), want: "7"},
 		"updated, another's update cached": {over: "3", cached: cm("8"), want: "8"},
 		"updated, and deleted since":       {over: "3"},
+		"created, an earlier one cached":   {over: "", cached: cm("5"), want: "7"},
+		"updated, one in between cached":   {over: "3", cached: cm("5"), want: "7"},
+		"updated, no number cached":        {over: "3", cached: cm("5a"), want: "5a"},
+		"updated, never seen":              {over: "3", cached: cm("3"), elapsed: mutationTTL + 1, want: "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,10 +107,16 @@ func TestMutationCache(t *testing.T) {
 
 func TestMutationIsDropped(t *testing.T) {
 	t.Parallel()
+	cm := func(uid types.UID) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "key", UID: uid}}
+	}
 	a := mutationCache[*corev1.ConfigMap]{}
-	a.put("key", mutation[*corev1.ConfigMap]{&corev1.ConfigMap{}, "", epoch})
-	a.forget("key")
+	a.put("key", mutation[*corev1.ConfigMap]{cm("2"), "", epoch})
+	a.forgetDeleted(cm("1"))
 	_, ok := a.newest("key", nil, false, epoch)
+	require.True(t, ok, "an earlier one of the name was deleted")
+	a.forgetDeleted(cm("2"))
+	_, ok = a.newest("key", nil, false, epoch)
 	require.False(t, ok)
 }
 
