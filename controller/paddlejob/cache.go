@@ -82,8 +82,8 @@ type mutation[T metav1.Object] struct {
 	at   time.Time
 }
 
-// newest is the cached object, or the one that was written where the cache does not have the write yet: it has the object that was
-// replaced or an older one, which a watch that is late still shows, also of an object that was deleted before.
+// newest is the cached object, or the one that was written where the cache does not have the write yet. Then the cache has the
+// object that was replaced, or an older one: a watch that is late shows even one that was deleted before.
 func (c *mutationCache[T]) newest(key string, cached T, found bool, now time.Time) (T, bool) {
 	entry, ok := c.get(key)
 	if !ok {

@@ -209,24 +209,28 @@ func (s *State) Disrupted() bool {
 	return disrupted && (!failure || !failed.Before(first))
 }
 
-// maxClockSkew is how much the clocks of API servers may differ, which tell when pods are created and bound.
-const maxClockSkew = 10 * time.Second
+// creationGap is more time than passes between two pods that Volcano creates for one attempt, and more than the clocks of API
+// servers differ, which tell when pods are created and bound.
+const creationGap = 10 * time.Second
 
 // PartlyRecreated reports whether pods run whose peers Volcano has recreated without them, and since when. That is so if a pod is of
-// an earlier attempt, or if one that is not started again alone was created after another was bound: Volcano
-// creates all pods of an attempt before the scheduler binds the first.
+// an earlier attempt, or if one without which the gang does not start was created long after another was bound: the scheduler binds
+// none before all of these exist. A gang of which Volcano creates pods slowly has no gap between them.
 func (s *State) PartlyRecreated() (since time.Time, ok bool) {
-	alone := RestartsPods(s.VolcanoJob)
-	since = s.VolcanoJob.Status.State.LastTransitionTime.Time
-	var bound, created time.Time // of the first, and of the last
+	var needed, bound time.Time // the last creation of a pod that the gang needs to start, and the first binding
+	var created []time.Time
 	for _, m := range s.RolePods() {
 		if m.Pod.DeletionTimestamp != nil || m.State == Succeeded || m.State == Failed {
 			continue
 		}
 		attempt, known := Attempt(m.Pod)
 		ok = ok || known && attempt < s.VolcanoJob.Status.RetryCount
-		if at := m.Pod.CreationTimestamp.Time; at.After(created) && (m.Role != builder.RoleWorker || !alone) {
-			created = at
+		at := m.Pod.CreationTimestamp.Time
+		created = append(created, at)
+		total, minimum := s.Size(m.Role)
+		alone := m.Role == builder.RoleWorker && RestartsPods(s.VolcanoJob)
+		if total == minimum && !alone && at.After(needed) {
+			needed = at
 		}
 		for _, c := range m.Pod.Status.Conditions {
 			if at := c.LastTransitionTime.Time; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && (bound.IsZero() || at.Before(bound)) {
@@ -234,10 +238,16 @@ func (s *State) PartlyRecreated() (since time.Time, ok bool) {
 			}
 		}
 	}
-	if created.After(since) {
-		since = created
+	slices.SortFunc(created, time.Time.Compare)
+	since = s.VolcanoJob.Status.State.LastTransitionTime.Time
+	for i, at := range created {
+		gap := i > 0 && at.Sub(created[i-1]) > creationGap
+		ok = ok || gap && !needed.Before(at) && !bound.IsZero() && at.Sub(bound) > creationGap
+		if at.After(since) {
+			since = at
+		}
 	}
-	return since, ok || !bound.IsZero() && created.Sub(bound) > maxClockSkew
+	return since, ok
 }
 
 // Roles are the roles' names in the order in which everything about them is listed.

@@ -204,11 +204,15 @@ func TestPartlyRecreated(t *testing.T) {
 		"an earlier attempt's":                                {pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier), pod("ps", 4, bound(6))}, since: 5, want: true},
 		"an earlier attempt's, and it is being deleted":       {pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier, deleted(3)), pod("ps", 4, bound(6))}, since: 5},
 		"the attempt is not known":                            {pods: []*corev1.Pod{pod("worker", 0, bound(2), unknown), pod("ps", 4, bound(6))}, since: 5},
-		"a worker that starts again alone":                    {alone: true, pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 60, bound(61))}, since: 5},
+		"a worker that starts again alone":                    {alone: true, pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 60, bound(61))}, since: 60},
+		"created slowly":                                      {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 10, bound(11)), pod("worker", 20, bound(21))}, since: 20},
+		"two of three":                                        {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("worker", 60, bound(61)), pod("worker", 61, bound(62))}, since: 61, want: true},
+		"the gang starts without it":                          {pods: []*corev1.Pod{pod("ps", 0, bound(2)), pod("heter", 60, bound(61))}, since: 60},
 		"a server, and workers start again alone":             {alone: true, pods: []*corev1.Pod{pod("worker", 0, bound(2)), pod("ps", 60, bound(61))}, since: 60, want: true},
 		"an earlier attempt's, and workers start again alone": {alone: true, pods: []*corev1.Pod{pod("worker", 0, bound(2), earlier), pod("ps", 4, bound(6))}, since: 5, want: true},
 	} {
-		job := &vcbatch.Job{Spec: vcbatch.JobSpec{Policies: policies}, Status: vcbatch.JobStatus{RetryCount: 1}}
+		tasks := []vcbatch.TaskSpec{{Name: "ps", Replicas: 1}, {Name: "worker", Replicas: 2}, {Name: "heter", Replicas: 2, MinAvailable: ptr.To[int32](1)}}
+		job := &vcbatch.Job{Spec: vcbatch.JobSpec{Policies: policies, Tasks: tasks}, Status: vcbatch.JobStatus{RetryCount: 1}}
 		if tc.alone {
 			job.Spec.Policies = nil
 		}
