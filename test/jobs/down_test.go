@@ -232,13 +232,13 @@ func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) b
 // Volcano's controllers act on events of pods. They missed the success of the workers of one job, the failure of those of
 // another, and the eviction of one of a third.
 func TestVolcanoIsDown(t *testing.T) {
+	evicted := create(t, psJob(cluster.NamespaceNamed(t, "volcano-misses-an-eviction"), "evicted", backoff(0)))
+	running := awaitPhase(t, evicted, v1.Running)
+	before := podUIDs(t, evicted.Namespace)
 	ends := create(t, psJob(cluster.Namespace(t), "ends", workersRunFor("4s")))
 	fails := create(t, psJob(cluster.NamespaceNamed(t, "volcano-misses-failures"), "fails", workersRunFor("4s"), workersFail("7", "0")))
 	awaitPhase(t, ends, v1.Running)
-	evicted := create(t, psJob(cluster.NamespaceNamed(t, "volcano-misses-an-eviction"), "evicted", backoff(0)))
 	awaitPhase(t, fails, v1.Running)
-	running := awaitPhase(t, evicted, v1.Running)
-	before := podUIDs(t, evicted.Namespace)
 	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
 	require.NoError(t, cluster.Kube.CoreV1().Pods(evicted.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
 	awaitPods(t, evicted, []string{"evicted-ps-0", "evicted-ps-1", "evicted-worker-1"})

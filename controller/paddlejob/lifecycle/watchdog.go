@@ -54,7 +54,7 @@ func (p *Plan) restartPartlyRecreated(obs *observed.State) {
 		return
 	}
 	p.command(obs, vcbus.RestartJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "PodRecreated",
-		"a pod of the gang was evicted and recreated, and the others were not")
+		"some pods of the gang were recreated without the others")
 }
 
 const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and recreated"

@@ -354,6 +354,10 @@ func TestRestartPartlyRecreated(t *testing.T) {
 		"it has started again, seen late": {phase: vcbatch.Running, with: []change{late, func(obs *observed.State) {
 			obs.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "2"
 		}}},
+		"the workers have succeeded": {phase: vcbatch.Running, with: []change{late, func(obs *observed.State) {
+			obs.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "0"
+			obs.Pods[1].Status.Phase, obs.Pods[2].Status.Phase = corev1.PodSucceeded, corev1.PodSucceeded
+		}}},
 		"a pod has failed": {phase: vcbatch.Running, with: []change{late, phase(v1.Restarting), func(obs *observed.State) {
 			obs.Pods[0].Status.Phase = corev1.PodFailed
 		}}, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
