@@ -76,7 +76,7 @@ build: ## Build all commands into _output/bin
 
 .PHONY: kubectl
 kubectl: ## Build kubectl, its plugin "kubectl paddle" and the simulator that the plugin asks into _output/bin
-	cd hack/kubectl && $(GO) build -ldflags "-s -w" -o ../../$(BIN)/kubectl .
+	cd hack/kubectl && $(GO) build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubectl | sed s/^v0/v1/)" -o ../../$(BIN)/kubectl .
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/kubectl-paddle ./cmd/paddle-simulator
 	install cmd/kubectl-paddle/kubectl_complete-paddle $(BIN)/
 

@@ -53,6 +53,14 @@ func TestMain(m *testing.M) {
 	}))
 }
 
+// The kubectl that users build compares its version with the API server's.
+func TestKubectlHasAVersion(t *testing.T) {
+	live.SkipUnlessAll(t)
+	out, err := exec.CommandContext(t.Context(), root+"/_output/bin/kubectl", "version", "--client").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Regexp(t, `(?m)^Client Version: v1\.\d+\.\d+$`, string(out))
+}
+
 // others has the API server know Kubeflow's PaddleJobs and the runtime of TrainJobs, of which some pages have manifests.
 func others(ctx context.Context, p *live.Plane) error {
 	config := p.RESTConfig()
