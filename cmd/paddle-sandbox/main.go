@@ -161,7 +161,7 @@ func newUp(state *string) *cobra.Command {
 	flags.BoolVar(&f.detach, "detach", false, "return when the sandbox is ready and leave it running; `paddle-sandbox down` stops it")
 	flags.BoolVar(&f.StockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and permissions instead of paddle-scheduler's")
 	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
-	flags.BoolVar(&f.WithoutController, "without-controller", false, "leave out our controller")
+	flags.BoolVar(&f.WithoutController, "without-controller", false, "leave out the controller")
 	flags.BoolVar(&f.real, "real", false, "add a real node, on which pods really run: kubelet, containerd, runc, CoreDNS, in namespaces of their own (exit code 3 where the machine does not allow it)")
 	flags.BoolVar(&f.Trainer, "trainer", false, "add Kubeflow Trainer and JobSet (5 minutes more the first time)")
 	flags.StringArrayVar(&f.images, "image", nil, "archive of images that the real node has; may be given more than once")

@@ -17,6 +17,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,8 +32,10 @@ type Server struct {
 	ReadOnly bool
 	// Invalid, if it is set, is what is wrong with every object that is created.
 	Invalid string
-	mu      sync.Mutex
-	objects map[string]map[string]*unstructured.Unstructured
+	// HoldWatches keeps watches open until the client ends them.
+	HoldWatches bool
+	mu          sync.Mutex
+	objects     map[string]map[string]*unstructured.Unstructured
 }
 
 // kinds are the resources that are served.
@@ -116,22 +119,37 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.one(w, r, groupVersion, resource, namespace+"/"+parts[1], parts[2:])
 	case r.URL.Query().Get("watch") != "":
 		for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
-			if only := r.URL.Query().Get("fieldSelector"); only == "" || only == "metadata.name="+path.Base(name) {
-				text, _ := s.objects[resource][name].MarshalJSON()
+			if object := s.objects[resource][name]; selected(object, r) {
+				text, _ := object.MarshalJSON()
 				_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}`, text)
 			}
 		}
+		if s.HoldWatches {
+			_ = http.NewResponseController(w).Flush()
+			s.mu.Unlock()
+			<-r.Context().Done()
+			s.mu.Lock()
+		}
 	default:
 		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": groupVersion, "kind": kinds[resource] + "List"}}
-		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 		for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
 			object := s.objects[resource][name]
-			if (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels())) {
+			if (namespace == "" || object.GetNamespace() == namespace) && selected(object, r) {
 				list.Items = append(list.Items, *object)
 			}
 		}
 		write(w, http.StatusOK, list)
 	}
+}
+
+// selected reports whether an object has the labels and fields that a request selects.
+func selected(object *unstructured.Unstructured, r *http.Request) bool {
+	byLabels, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+	byFields, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	return byLabels.Matches(labels.Set(object.GetLabels())) && !slices.ContainsFunc(byFields.Requirements(), func(f fields.Requirement) bool {
+		value, _, _ := unstructured.NestedString(object.Object, strings.Split(f.Field, ".")...)
+		return value != f.Value
+	})
 }
 
 // one answers requests about one object. Patches change it as merge patches do.

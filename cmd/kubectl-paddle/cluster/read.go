@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -62,9 +61,7 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 			o.Queue = q
 		}
 	}
-	if !observed.Finished(job) && (!meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionRunning) || o.Mounting() != nil) { // otherwise events add nothing
-		r.read("events", c.loadEvents(ctx, o))
-	}
+	r.read("events", c.loadEvents(ctx, o))
 	for _, class := range o.PriorityClasses() {
 		_, err := Get[schedulingv1.PriorityClass](ctx, c, "", class)
 		if apierrors.IsNotFound(err) {
@@ -96,19 +93,22 @@ func groupOf(groups []vcscheduling.PodGroup, job *vcbatch.Job) *vcscheduling.Pod
 	return nil
 }
 
-// loadEvents adds the warnings about the job, its Volcano Job and its pods.
+// loadEvents adds the events of the job, and the warnings about its Volcano Job and its pods while they may keep the job from running.
 func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
-	related := map[types.UID]bool{o.Job.UID: true}
+	own, err := List[corev1.EventList](ctx, c, o.Job.Namespace, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(o.Job.UID)})
+	o.Events = own.Items
+	if err != nil || observed.Finished(o.Job) || meta.IsStatusConditionTrue(o.Job.Status.Conditions, v1.ConditionRunning) && o.Mounting() == nil {
+		return err
+	}
+	related := map[types.UID]bool{}
 	if o.VolcanoJob != nil {
 		related[o.VolcanoJob.UID] = true
 	}
 	for _, pod := range o.Pods {
 		related[pod.UID] = true
 	}
-	events, err := List[corev1.EventList](ctx, c, o.Job.Namespace, metav1.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String(),
-	})
-	o.Events = slices.DeleteFunc(events.Items, func(e corev1.Event) bool { return !related[e.InvolvedObject.UID] })
+	events, err := List[corev1.EventList](ctx, c, o.Job.Namespace, metav1.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning})
+	o.Events = append(o.Events, slices.DeleteFunc(events.Items, func(e corev1.Event) bool { return !related[e.InvolvedObject.UID] })...)
 	return err
 }
 

@@ -3,10 +3,13 @@
 package command
 
 import (
+	"bytes"
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
@@ -47,6 +50,31 @@ func TestGet(t *testing.T) {
 	_, errOut, code = s.run(t, "get")
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "Unable to connect to the server: dial tcp ")
+}
+
+// rows calls then when this many lines have been written.
+type rows struct {
+	left int
+	then func()
+}
+
+func (r *rows) Write(text []byte) (int, error) {
+	if r.left -= bytes.Count(text, []byte("\n")); r.left <= 0 {
+		r.then()
+	}
+	return len(text), nil
+}
+
+// A user who ends a watch gets no error.
+func TestGetWatchUntilInterrupted(t *testing.T) {
+	s := newShell(t)
+	s.server.HoldWatches = true
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	const listed, changed = 1 + 3, 3
+	errOut, code := s.runWith(t, ctx, &rows{listed + changed, interrupt}, "get", "-w")
+	require.Equal(t, plan.Interrupted, code)
+	require.Empty(t, errOut)
 }
 
 func TestSortJobs(t *testing.T) {

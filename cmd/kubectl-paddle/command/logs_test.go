@@ -39,7 +39,12 @@ func TestLogs(t *testing.T) {
 		out, errOut, code := s.run(t, test.args...)
 		require.Equal(t, test.code, code, "%v: %s", test.args, errOut)
 		require.Equal(t, test.want, out)
+		require.Equal(t, test.want != "", errOut == "", "kubectl prints its own errors: %s", errOut)
 	}
+	_, errOut, _ := s.run(t, "logs", "resnet", "--role", "king")
+	require.Contains(t, errOut, `error: --role "king" is not one of ps, worker, heter`)
+	_, errOut, _ = s.run(t, "logs")
+	require.Contains(t, errOut, "error: name one job, not 0")
 }
 
 func TestStarts(t *testing.T) {

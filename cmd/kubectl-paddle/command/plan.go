@@ -73,7 +73,7 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 		if err := s.printData(*output, response.Plan, planText(response.Plan)); err != nil || response.Plan.Fits {
 			return err
 		}
-		return errWaits
+		return plan.Errorf(plan.Waits, "")
 	}
 	return cmd
 }

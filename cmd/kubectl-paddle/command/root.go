@@ -28,12 +28,13 @@ const long = `Submit PaddlePaddle training jobs (PaddleJobs), see where they are
 
 Exit codes:
 
-    0  done
-    1  failed: the API server cannot be reached, permission is denied, ...
-    2  wrong usage: an unknown command or flag, a missing argument
-    3  not found: there is no such job, pod or log
-    4  refused: the job is not valid, or the cluster does not admit it
-    5  would wait: plan found no free resources for the job now`
+    0    done
+    1    failed: the API server cannot be reached, permission is denied, ...
+    2    wrong usage: an unknown command or flag, a missing argument
+    3    not found: there is no such job, pod or log
+    4    refused: the job is not valid, or the cluster does not admit it
+    5    would wait: plan found no free resources for the job now
+    130  interrupted`
 
 const examples = `  kubectl paddle submit -f job.yaml
   kubectl paddle get
@@ -58,6 +59,9 @@ func RunWith(ctx context.Context, simulate plan.Simulator, args []string, stream
 	root := s.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && ctx.Err() != nil {
+		return plan.Interrupted
+	}
 	s.printError(err)
 	code := exitCode(err)
 	if code == plan.Usage {
@@ -72,7 +76,7 @@ func (s *session) printError(err error) {
 	var status apierrors.APIStatus
 	var unreachable *url.Error
 	switch {
-	case err == nil, errors.Is(err, errWaits):
+	case err == nil, err.Error() == "": // what is to be said has been printed
 	case joined:
 		for _, one := range several.Unwrap() {
 			s.printError(one)
@@ -157,8 +161,13 @@ func usage(format string, args ...any) error { return plan.Errorf(plan.Usage, fo
 
 func refused(format string, args ...any) error { return plan.Errorf(plan.Refused, format, args...) }
 
-// errWaits ends plan where the job would wait. The plan says so, and nothing more is printed.
-var errWaits = plan.Errorf(plan.Waits, "the job would wait")
+// oneJob checks the arguments of a command that is about one job.
+func oneJob(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one job, not %d", len(args))
+	}
+	return nil
+}
 
 // missingPermission is the API server's message to users without permission. Other refusals concern the object.
 var missingPermission = regexp.MustCompile(` cannot [a-z]+ resource "`)

@@ -5,6 +5,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,7 +38,7 @@ import (
 
 func (s *session) describe() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "describe JOB", Short: "Show a job: its roles and pods, where they are, its conditions and warnings", Args: cobra.ExactArgs(1),
+		Use: "describe JOB", Short: "Show a job: its roles and pods, where they are, its conditions and events", Args: oneJob,
 		ValidArgsFunction: s.jobNames(false),
 	}
 	cmd.RunE = s.loaded(func(ctx context.Context, c *cluster.Clients, o *describe.Objects) error {
@@ -147,7 +148,7 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 func (s *session) why() *cobra.Command {
 	var details bool
 	cmd := &cobra.Command{
-		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: cobra.ExactArgs(1),
+		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: oneJob,
 		ValidArgsFunction: s.jobNames(false),
 	}
 	output := dataFlag(cmd)
@@ -217,7 +218,7 @@ func (s *session) logs() *cobra.Command {
 	var role string
 	var rank int
 	cmd := &cobra.Command{
-		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them: kubectl logs with their labels", Args: cobra.ExactArgs(1),
+		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them: kubectl logs with their labels", Args: oneJob,
 		Long: "Show what the pods of a role write: kubectl logs with their labels. With several pods each line begins with its pod.\n" +
 			"With -f pods that have not started yet are waited for. A gang that restarts has new pods: run the command again.",
 		Example:           "  kubectl paddle logs resnet\n  kubectl paddle logs resnet --role worker --rank 3 -f\n  kubectl paddle logs resnet --role ps --previous",
@@ -235,7 +236,7 @@ func (s *session) logs() *cobra.Command {
 	utilruntime.Must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
 		if !slices.Contains(observed.Roles, role) {
-			return usage("--role is %q: %s", role, strings.Join(observed.Roles, ", "))
+			return usage("--role %q is not one of %s", role, strings.Join(observed.Roles, ", "))
 		}
 		job, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, args[0])
 		if err != nil {
@@ -261,10 +262,11 @@ func (s *session) logs() *cobra.Command {
 		})
 		run := exec.CommandContext(ctx, "kubectl", kubectl...) //nolint:gosec // the user's flags
 		run.Stdin, run.Stdout, run.Stderr = s.In, s.Out, s.ErrOut
-		if err := run.Run(); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("kubectl logs: %w", err)
+		err = run.Run()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			return plan.Errorf(plan.Failed, "") // kubectl has printed why
 		}
-		return nil
+		return err
 	})
 	return cmd
 }

@@ -222,7 +222,7 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 
 // suspend returns the command that suspends a job, or resumes it.
 func (s *session) suspend(to bool, use, short, done string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: s.jobNames(false)}
+	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
 	output := newPrint(cmd, done)
 	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
 		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {

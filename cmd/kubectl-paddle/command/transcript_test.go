@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,12 +46,20 @@ type shell struct {
 // run runs a command and returns what is printed, and its exit code.
 func (s *shell) run(t *testing.T, args ...string) (out, errOut string, code int) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	errOut, code = s.runWith(t, t.Context(), &stdout, args...)
+	return stdout.String(), errOut, code
+}
+
+// runWith is run with a context and an output.
+func (s *shell) runWith(t *testing.T, ctx context.Context, stdout io.Writer, args ...string) (errOut string, code int) { //nolint:revive // t comes first
+	t.Helper()
+	var stderr bytes.Buffer
 	none := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(none, []byte("apiVersion: v1\nkind: Config\n"), 0o600))
-	code = RunWith(t.Context(), s.simulate, append([]string{"--kubeconfig", none, "--server", s.server.URL, "-n", "team"}, args...),
-		genericiooptions.IOStreams{In: strings.NewReader(s.stdin), Out: &stdout, ErrOut: &stderr})
-	return stdout.String(), stderr.String(), code
+	code = RunWith(ctx, s.simulate, append([]string{"--kubeconfig", none, "--server", s.server.URL, "-n", "team"}, args...),
+		genericiooptions.IOStreams{In: strings.NewReader(s.stdin), Out: stdout, ErrOut: &stderr})
+	return stderr.String(), code
 }
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(time.Now().Add(-d - d/100)) }
@@ -132,9 +141,11 @@ func objects() (all []runtime.Object) {
 	}
 	warning := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "e"}, Type: "Warning", Reason: "InsufficientResources", Message: message, LastTimestamp: ago(30 * time.Minute)}
 	warning.InvolvedObject = corev1.ObjectReference{Kind: "PaddleJob", Name: "huge", UID: "huge"}
+	running := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "r"}, Type: "Normal", Reason: "Running", Message: "all pods of the gang run", LastTimestamp: ago(20 * time.Minute)}
+	running.InvolvedObject = corev1.ObjectReference{Kind: "PaddleJob", Name: "resnet", UID: "resnet"}
 	queue := &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: vcscheduling.QueueSpec{Weight: 1}}
 	queue.Status.State = vcscheduling.QueueStateOpen
-	return append(append(all, warning, queue), scheduler()...)
+	return append(append(all, warning, running, queue), scheduler()...)
 }
 
 // scheduler is a Deployment with its ConfigMap, and one of the controller.

@@ -105,7 +105,7 @@ type Question struct {
 	Without  []string
 }
 
-// ExitError is an error with the exit code of kubectl paddle. The simulator sends it to kubectl paddle.
+// ExitError is an error with the exit code of kubectl paddle. Without a message nothing is printed. The simulator sends it to kubectl paddle.
 type ExitError struct {
 	Code    int
 	Message string
@@ -125,6 +125,8 @@ const (
 	NotFound = 3
 	Refused  = 4
 	Waits    = 5
+	// Interrupted is what shells report of programs that ^C ended.
+	Interrupted = 130
 )
 
 // Network is what the scheduler reads the tiers of the network from.
