@@ -74,6 +74,7 @@ build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/...
 
+# Kubernetes 1.x.y has its kubectl in version 0.x.y of the module.
 .PHONY: kubectl
 kubectl: ## Build kubectl, its plugin "kubectl paddle" and the simulator that the plugin asks into _output/bin
 	cd hack/kubectl && $(GO) build -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$$($(GO) list -m -f '{{.Version}}' k8s.io/kubectl | sed s/^v0/v1/)" -o ../../$(BIN)/kubectl .

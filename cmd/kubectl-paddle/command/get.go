@@ -126,13 +126,13 @@ func (s *session) runGet(ctx context.Context, g *getFlags, c *cluster.Clients, n
 	for event := range changes.ResultChan() { // until the user stops it, or the API server does
 		job, ok := event.Object.(*v1.PaddleJob)
 		if !ok {
-			return apierrors.FromObject(event.Object)
+			return cmp.Or(ctx.Err(), apierrors.FromObject(event.Object))
 		}
 		if err := show(false, *job); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // read returns the jobs of these names, as far as they exist, or all with the labels.

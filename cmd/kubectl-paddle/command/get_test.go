@@ -5,9 +5,14 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -75,6 +80,30 @@ func TestGetWatchUntilInterrupted(t *testing.T) {
 	errOut, code := s.runWith(t, ctx, &rows{listed + changed, interrupt}, "get", "-w")
 	require.Equal(t, plan.Interrupted, code)
 	require.Empty(t, errOut)
+}
+
+// A command that had more to say when it was interrupted, as submit has of what it created, still says so.
+func TestInterruptedCommandPrintsItsError(t *testing.T) {
+	s := newShell(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	errOut, code := s.runWith(t, ctx, io.Discard, "get")
+	require.Equal(t, plan.Failed, code)
+	require.Contains(t, errOut, "context canceled")
+}
+
+// Nothing is printed of an error of this program without a message, which has been explained. Those of others are printed.
+func TestErrorWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]string{
+		plan.Errorf(plan.Waits, ""):                       "",
+		apierrors.FromObject(&metav1.Status{Code: 500}):   "error: \n",
+		errors.Join(plan.Errorf(plan.Waits, "a"), io.EOF): "error: a\nerror: EOF\n",
+	} {
+		var out bytes.Buffer
+		(&session{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}).printError(err)
+		require.Equal(t, want, out.String())
+	}
 }
 
 func TestSortJobs(t *testing.T) {

@@ -59,7 +59,7 @@ func RunWith(ctx context.Context, simulate plan.Simulator, args []string, stream
 	root := s.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && err == ctx.Err() { //nolint:errorlint // an error that wraps it says more
 		return plan.Interrupted
 	}
 	s.printError(err)
@@ -75,8 +75,9 @@ func (s *session) printError(err error) {
 	several, joined := err.(interface{ Unwrap() []error }) // what errors.Join has joined, and not within another error
 	var status apierrors.APIStatus
 	var unreachable *url.Error
+	var coded *plan.ExitError
 	switch {
-	case err == nil, err.Error() == "": // what is to be said has been printed
+	case err == nil, errors.As(err, &coded) && err.Error() == "":
 	case joined:
 		for _, one := range several.Unwrap() {
 			s.printError(one)

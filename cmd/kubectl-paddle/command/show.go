@@ -263,10 +263,10 @@ func (s *session) logs() *cobra.Command {
 		run := exec.CommandContext(ctx, "kubectl", kubectl...) //nolint:gosec // the user's flags
 		run.Stdin, run.Stdout, run.Stderr = s.In, s.Out, s.ErrOut
 		err = run.Run()
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
 			return plan.Errorf(plan.Failed, "") // kubectl has printed why
 		}
-		return err
+		return cmp.Or(ctx.Err(), err)
 	})
 	return cmd
 }

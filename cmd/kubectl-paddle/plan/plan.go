@@ -120,13 +120,12 @@ func Errorf(code int, format string, args ...any) error {
 
 // Exit codes; the help and deploy/docs/reference/kubectl-paddle.md list them.
 const (
-	Failed   = 1
-	Usage    = 2
-	NotFound = 3
-	Refused  = 4
-	Waits    = 5
-	// Interrupted is what shells report of programs that ^C ended.
-	Interrupted = 130
+	Failed      = 1
+	Usage       = 2
+	NotFound    = 3
+	Refused     = 4
+	Waits       = 5
+	Interrupted = 130 // as shells report programs that ^C ended
 )
 
 // Network is what the scheduler reads the tiers of the network from.
