@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,11 @@ func (s *Sandbox) Failed() <-chan error { return s.failed }
 // starts again waits 40 s or more until the leases of the nodes have expired, and version 0.7.0 may ignore pods that were bound before
 // that.
 func (s *Sandbox) StartComponent(name string, more ...string) error {
+	return s.StartBuild(name, "", more...)
+}
+
+// StartBuild is StartComponent with another binary of the component, unless that is "".
+func (s *Sandbox) StartBuild(name, binary string, more ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := s.components[name]
@@ -85,7 +91,7 @@ func (s *Sandbox) StartComponent(name string, more ...string) error {
 	if p := s.processes[name]; p != nil && p.alive() {
 		return fmt.Errorf("component %s runs already as process %d", name, p.pid)
 	}
-	c.args = slices.Concat(c.args, more)
+	c.binary, c.args = cmp.Or(binary, c.binary), slices.Concat(c.args, more)
 	p, err := spawn(c, s.layout)
 	if err != nil {
 		return err

@@ -116,8 +116,8 @@ func (p *player) comeAndGo(ctx context.Context, s churn.Settings, who string, ow
 	}
 	p.History = times.New(load.Namespace)
 	p.History.Watch("") // calls are counted, and no writes are kept
-	component := binders[who].component
-	if err := p.StartComponent(component); err != nil {
+	component := binderOf(who).component
+	if err := p.startBinder(who); err != nil {
 		return c, err
 	}
 	if err := t.fill(ctx); err != nil {

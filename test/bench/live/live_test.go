@@ -39,14 +39,14 @@ func TestRun(t *testing.T) {
 		for i, who := range want {
 			turn := &c.Turns[i]
 			require.Equal(t, who, turn.Scheduler)
-			require.Equal(t, 15, turn.Calls[binders[who].user]["create pods/binding"], "%s: %s", c, who)
+			require.Equal(t, 15, turn.Calls[binderOf(who).user]["create pods/binding"], "%s: %s", c, who)
 			require.Positive(t, turn.Bound)
 			require.Positive(t, turn.Created)
 			require.Equal(t, c.Form != load.PodGroups, turn.Running > 0, "%s: %s", c, who)
 			require.Contains(t, turn.Processes, sandbox.APIServer)
 			require.Contains(t, turn.Processes, usage.Self)
 			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "kwok runs for jobs only")
-			if component := binders[who].component; component != "" {
+			if component := binderOf(who).component; component != "" {
 				require.Positive(t, turn.Processes[component].Peak)
 			}
 		}
@@ -87,8 +87,11 @@ func TestRun(t *testing.T) {
 func TestChurn(t *testing.T) {
 	live.SkipUnlessAll(t)
 	s := Default()
-	s.Nodes, s.Schedulers, s.Churn, s.RunFor, s.Patience, s.Folder = []int{16}, []string{Stock, Paddle}, 20*time.Second, 15*time.Second, time.Minute, t.TempDir()
-	require.NoError(t, Run(t.Context(), s, testWriter{t}))
+	s.Nodes, s.Schedulers, s.Churn, s.RunFor, s.Patience, s.Folder = []int{16}, []string{Tuned, Paddle}, 20*time.Second, 15*time.Second, time.Minute, t.TempDir()
+	seen := &logOfTurn{testWriter: testWriter{t}, turn: ": " + Tuned + " bound", log: filepath.Join(s.Folder, "live-state", "logs", sandbox.VolcanoScheduler+".log")}
+	require.NoError(t, Run(t.Context(), s, seen))
+	require.Contains(t, seen.text, "volcano-scheduler.conf")
+	require.NotContains(t, seen.text, "Open Session", "-v=1 is one of the arguments of "+Tuned)
 	text, err := os.ReadFile(filepath.Join(s.Folder, "live.json"))
 	require.NoError(t, err)
 	var r Report
@@ -107,7 +110,7 @@ func TestChurn(t *testing.T) {
 		require.Positive(t, c.Others.Write.P50)
 		require.Positive(t, c.Others.Read.P50)
 		require.Len(t, c.Processes, 3)
-		component := binders[c.Scheduler].component
+		component := binderOf(c.Scheduler).component
 		require.Positive(t, c.Processes[0][component].RSS)
 		require.Greater(t, c.Processes[2][component].CPU, c.Processes[1][component].CPU)
 		require.GreaterOrEqual(t, c.Writes[volcanoUser], 1.0, "a binding for each pod")
@@ -119,7 +122,22 @@ func TestChurn(t *testing.T) {
 			require.Positive(t, c.Failover.Controller)
 		}
 	}
-	require.Equal(t, []string{Stock, Paddle, Paddle, Stock}, turns)
+	require.Equal(t, []string{Tuned, Paddle, Paddle, Tuned}, turns)
+}
+
+// logOfTurn reads a log when progress says that a turn is over: it is removed later.
+type logOfTurn struct {
+	testWriter
+	turn, log, text string
+}
+
+func (w *logOfTurn) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), w.turn) {
+		text, err := os.ReadFile(w.log)
+		require.NoError(w, err)
+		w.text = string(text)
+	}
+	return w.testWriter.Write(line)
 }
 
 // testWriter logs progress.

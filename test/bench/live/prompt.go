@@ -44,7 +44,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 		return Prompt{}, err
 	}
 	l := load.Load{
-		Form: load.PodGroups, Gang: promptGang, Scheduler: binders[who].pods, Nodes: map[string]string{topology.LabelRack: promptRack},
+		Form: load.PodGroups, Gang: promptGang, Scheduler: binderOf(who).pods, Nodes: map[string]string{topology.LabelRack: promptRack},
 	}
 	fits := p.gpus(promptRack) / promptGang
 	if fits == 0 {
@@ -66,7 +66,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	if err := p.AwaitPods(ctx, "bound", fits*promptGang, func() int { return p.History.Bound }); err != nil {
 		return Prompt{}, err
 	}
-	before, err := p.sessions(ctx, binders[who].component)
+	before, err := p.sessions(ctx, binderOf(who).component)
 	if err != nil {
 		return Prompt{}, err
 	}
@@ -75,7 +75,7 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 	if err != nil {
 		return Prompt{}, err
 	}
-	after, err := p.sessions(ctx, binders[who].component)
+	after, err := p.sessions(ctx, binderOf(who).component)
 	if err != nil {
 		return Prompt{}, err
 	}

@@ -5,6 +5,7 @@ package live
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type Settings struct {
 	Nodes []int    `json:"nodes"`
 	Gangs []string `json:"gangs"`
 	Scale float64  `json:"scale"`
-	// Forms and Schedulers are some of load.Forms and Schedulers.
+	// Forms are some of load.Forms, and Schedulers some of Schedulers and paths of other builds of paddle-scheduler.
 	Forms      []string `json:"forms"`
 	Schedulers []string `json:"schedulers"`
 	// Rounds of each scheduler in each case, in turn.
@@ -62,7 +63,7 @@ func (s *Settings) Flags(flags *pflag.FlagSet) {
 	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
 	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
 	flags.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
-	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", Schedulers()))
+	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v, and paths of other builds of paddle-scheduler, each with a slash", Schedulers()))
 	flags.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
 	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limit makes at a time")
@@ -84,8 +85,14 @@ func (s *Settings) check() error {
 			return fmt.Errorf("no %s is given: want some of %s", name, strings.Join(list[1], ", "))
 		}
 		for _, item := range list[0] {
-			if !slices.Contains(list[1], item) {
+			if slices.Contains(list[1], item) {
+				continue
+			}
+			if name != "scheduler" || !isBuild(item) {
 				return fmt.Errorf("unknown %s %q: want some of %s", name, item, strings.Join(list[1], ", "))
+			}
+			if _, err := exec.LookPath(item); err != nil {
+				return fmt.Errorf("find another build of paddle-scheduler: %w", err)
 			}
 		}
 	}
@@ -164,7 +171,7 @@ func (c Case) String() string {
 
 // load returns what is submitted for one binder.
 func (c Case) load(who string, series int) load.Load {
-	return load.Load{Form: c.Form, Gangs: c.Gangs, Gang: c.Gang, Scheduler: binders[who].pods, Series: series}
+	return load.Load{Form: c.Form, Gangs: c.Gangs, Gang: c.Gang, Scheduler: binderOf(who).pods, Series: series}
 }
 
 // Spread is a median with the least and the greatest.
@@ -184,7 +191,7 @@ func (c *Case) sum() {
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		rates[t.Scheduler] = append(rates[t.Scheduler], t.Bound)
-		used := t.Processes[binders[t.Scheduler].process()].CPU + t.Processes[sandbox.APIServer].CPU
+		used := t.Processes[binderOf(t.Scheduler).process()].CPU + t.Processes[sandbox.APIServer].CPU
 		processor[t.Scheduler] = append(processor[t.Scheduler], 1000*used/float64(c.Pods))
 		if t.Scheduler == Paddle {
 			paddle[t.Round] = t.Bound

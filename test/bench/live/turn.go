@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,7 +75,7 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	p.History.Watch(binders[who].user)
+	p.History.Watch(binderOf(who).user)
 	mark, err := usage.Begin(p.Plane)
 	if err != nil {
 		return Turn{}, err
@@ -116,7 +118,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 			return Turn{}, err
 		}
 		p.History = times.New(load.Namespace)
-		p.History.Watch(binders[who].user)
+		p.History.Watch(binderOf(who).user)
 		if mark, err = usage.Begin(p.Plane); err != nil {
 			return Turn{}, err
 		}
@@ -135,6 +137,18 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 	return turn, end()
 }
 
+// startBinder starts the process of a binder that has one.
+func (p *player) startBinder(who string) error {
+	b := binderOf(who)
+	binary, err := b.binary, error(nil)
+	if binary != "" {
+		if binary, err = filepath.Abs(binary); err != nil { // the component runs in another folder
+			return fmt.Errorf("find %s: %w", who, err)
+		}
+	}
+	return p.StartBuild(b.component, binary, b.args...)
+}
+
 // turn returns the figures of a load.
 func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
 	turn = Turn{Figures: figures, Calls: p.History.Calls(), Late: p.History.Late()}
@@ -144,9 +158,9 @@ func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err er
 
 // ready prepares a binder; what it returns begins the work, and returns what ends it.
 func (p *player) ready(ctx context.Context, who string) (func() (func() error, error), error) {
-	if component := binders[who].component; component != "" {
+	if component := binderOf(who).component; component != "" {
 		return func() (func() error, error) {
-			if err := p.StartComponent(component, binders[who].args...); err != nil {
+			if err := p.startBinder(who); err != nil {
 				return nil, err
 			}
 			return func() error { return p.Kill(component, syscall.SIGTERM) }, nil
@@ -202,6 +216,8 @@ func Schedulers() []string { return []string{Stock, Tuned, Paddle, Limit, Readin
 type binder struct {
 	// component runs it; user is who it is to the API server; pods is the schedulerName that it looks for.
 	component, user, pods string
+	// binary is that of another build, "" for the component's own.
+	binary string
 	// args are added to the component's.
 	args []string
 }
@@ -219,17 +235,36 @@ var binders = map[string]binder{
 	ReadingLimit:  {user: volcanoUser, pods: "volcano"},
 }
 
+// binderOf returns the binder of a name, or of the path of another build of paddle-scheduler.
+func binderOf(who string) binder {
+	if !isBuild(who) {
+		return binders[who]
+	}
+	b := binders[Paddle]
+	b.binary = who
+	return b
+}
+
+// isBuild reports whether a scheduler is given as a path. No name has a slash.
+func isBuild(who string) bool { return strings.Contains(who, "/") }
+
 // process is the name of a binder's own process.
 func (b binder) process() string { return cmp.Or(b.component, usage.Self) }
 
 // order returns whose turn it is in a round of a form. Each round begins with another scheduler; the limits follow the one
-// that they repeat. The limits and the scheduler without gangs are for pods that exist: they make no sense for jobs.
+// that they repeat, and each build is one more. The limits and the scheduler without gangs are for pods that exist: they make no sense for jobs.
 func order(schedulers []string, form string, round int) []string {
 	var groups [][]string
-	for _, group := range [][]string{{Stock}, {Tuned}, {Paddle, Limit, ReadingLimit}, {KubeScheduler}} {
+	candidates := [][]string{{Stock}, {Tuned}, {Paddle, Limit, ReadingLimit}, {KubeScheduler}}
+	for _, name := range schedulers {
+		if isBuild(name) {
+			candidates = append(candidates, []string{name})
+		}
+	}
+	for _, group := range candidates {
 		group = slices.DeleteFunc(group, func(name string) bool {
-			return !slices.Contains(schedulers, name) || form != load.PodGroups && binders[name].pods != "volcano" ||
-				form != load.PodGroups && binders[name].component == ""
+			return !slices.Contains(schedulers, name) || form != load.PodGroups && binderOf(name).pods != "volcano" ||
+				form != load.PodGroups && binderOf(name).component == ""
 		})
 		if len(group) > 0 {
 			groups = append(groups, group)
