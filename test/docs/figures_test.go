@@ -34,7 +34,7 @@ type unit struct {
 
 var units = map[string]unit{
 	"gang_slowdown_mean": {1, 2}, "gang_slowdown_p95": {1, 2}, "gang_jct_mean_s": {1, 0}, "gang_wait_mean_s": {1, 0}, "crossing_bytes": {1e12, 0},
-	"pods_s": {1, 1}, "gang_wait_p50_s": {1, 1}, "running_pods_s": {1, 1},
+	"pods_s": {1, 1}, "gang_wait_p50_s": {1, 1}, "running_pods_s": {1, 1}, "cpu_s": {1, 1}, "peak_mib": {1, 0},
 }
 
 // kept is what a table needs of a kept result: of the trace, or of live schedulers, whose turns are runs of a form and a scheduler.
@@ -49,16 +49,26 @@ type kept struct {
 			GangWait  struct {
 				P50 float64
 			} `json:"gang_wait_s"`
+			Processes map[string]struct {
+				CPU  float64 `json:"cpu_s"`
+				Peak float64 `json:"peak_mib"`
+			}
 		}
 	}
 }
 
-// flatten adds the turns of the cases to the runs.
+// flatten adds the turns of the cases to the runs: cpu_s is the processor time of all programs, peak_mib the memory of the scheduler.
 func (k *kept) flatten() {
 	for _, c := range k.Cases {
 		for _, turn := range c.Rounds {
+			cpu := 0.0
+			for _, process := range turn.Processes {
+				cpu += process.CPU
+			}
+			scheduler := turn.Processes["scheduler"].Peak + turn.Processes["volcano-scheduler"].Peak // one of them runs
 			k.Runs = append(k.Runs, map[string]any{
 				"scheduler": c.Form + " " + turn.Scheduler, "pods_s": turn.Bound, "running_pods_s": turn.Running, "gang_wait_p50_s": turn.GangWait.P50,
+				"cpu_s": cpu, "peak_mib": scheduler,
 			})
 		}
 	}
