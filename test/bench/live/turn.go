@@ -140,11 +140,12 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 // startBinder starts the process of a binder that has one.
 func (p *player) startBinder(who string) error {
 	b := binderOf(who)
-	binary, err := b.binary, error(nil)
-	if binary != "" {
-		if binary, err = filepath.Abs(binary); err != nil { // the component runs in another folder
-			return fmt.Errorf("find %s: %w", who, err)
-		}
+	if b.binary == "" {
+		return p.StartComponent(b.component, b.args...)
+	}
+	binary, err := filepath.Abs(b.binary) // the component runs in another folder
+	if err != nil {
+		return fmt.Errorf("find %s: %w", who, err)
 	}
 	return p.StartBuild(b.component, binary, b.args...)
 }
