@@ -90,7 +90,7 @@ func TestChurn(t *testing.T) {
 	s.Nodes, s.Schedulers, s.Churn, s.RunFor, s.Patience, s.Folder = []int{16}, []string{Tuned, Paddle}, 20*time.Second, 15*time.Second, time.Minute, t.TempDir()
 	seen := &logOfTurn{testWriter: testWriter{t}, turn: ": " + Tuned + " bound", log: filepath.Join(s.Folder, "live-state", "logs", sandbox.VolcanoScheduler+".log")}
 	require.NoError(t, Run(t.Context(), s, seen))
-	require.Contains(t, seen.text, "volcano-scheduler.conf")
+	require.Contains(t, seen.text, "Creating default queue")
 	require.NotContains(t, seen.text, "Open Session", "-v=1 is one of the arguments of "+Tuned)
 	text, err := os.ReadFile(filepath.Join(s.Folder, "live.json"))
 	require.NoError(t, err)
