@@ -35,9 +35,12 @@ type unit struct {
 var units = map[string]unit{
 	"gang_slowdown_mean": {1, 2}, "gang_slowdown_p95": {1, 2}, "gang_jct_mean_s": {1, 0}, "gang_wait_mean_s": {1, 0}, "crossing_bytes": {1e12, 0},
 	"pods_s": {1, 1}, "gang_wait_p50_s": {1, 1}, "running_pods_s": {1, 1}, "cpu_s": {1, 1}, "peak_mib": {1, 0},
+	"end_to_end_pods_s": {1, 1}, "scheduler_pods_s": {1, 1}, "partly_bound_s_p99": {1, 2}, "gangs_in_one_rack": {1, 0},
+	"crossing_nodes_bytes": {1e9, 0}, "crossing_racks_bytes": {1e9, 0}, "rss_mib": {1, 0}, "writes_per_pod": {1, 1},
 }
 
-// kept is what a table needs of a kept result: of the trace, or of live schedulers, whose turns are runs of a form and a scheduler.
+// kept is what a table needs of a kept result: of the trace, of live schedulers, whose turns are runs of a form and a scheduler, or of
+// schedulers of several projects, whose turns are runs of gangs (50x20) and a scheduler.
 type kept struct {
 	Runs  []map[string]any
 	Cases []struct {
@@ -54,6 +57,22 @@ type kept struct {
 				Peak float64 `json:"peak_mib"`
 			}
 		}
+	}
+	Turns []struct {
+		Scheduler string
+		Case      string
+		Way       string
+		Bound     float64 `json:"pods_s"`
+		Partly    struct {
+			P99 float64
+		} `json:"partly_bound_s"`
+		InOneRack float64 `json:"gangs_in_one_rack"`
+		Crossing  struct {
+			Nodes, Racks float64
+		} `json:"crossing_bytes"`
+		CPU    float64 `json:"cpu_s"`
+		RSS    float64 `json:"rss_mib"`
+		Writes float64 `json:"writes_per_pod"`
 	}
 }
 
@@ -72,9 +91,22 @@ func (k *kept) flatten() {
 			})
 		}
 	}
+	for i := range k.Turns {
+		turn := &k.Turns[i]
+		_, gangs, _ := strings.Cut(turn.Case, ", ") // 500 nodes, 50x20
+		run := map[string]any{"scheduler": gangs + " " + turn.Scheduler, "scheduler_pods_s": turn.Bound}
+		if turn.Way == "end to end" {
+			run = map[string]any{
+				"scheduler": gangs + " " + turn.Scheduler, "end_to_end_pods_s": turn.Bound, "partly_bound_s_p99": turn.Partly.P99,
+				"gangs_in_one_rack": turn.InOneRack, "crossing_nodes_bytes": turn.Crossing.Nodes, "crossing_racks_bytes": turn.Crossing.Racks,
+				"cpu_s": turn.CPU, "rss_mib": turn.RSS, "writes_per_pod": turn.Writes,
+			}
+		}
+		k.Runs = append(k.Runs, run)
+	}
 }
 
-// cell writes the median of a scheduler's runs and, of several, the least and the greatest.
+// cell writes the median of a scheduler's runs and, if they differ, the least and the greatest.
 func (k *kept) cell(scheduler, field string) (string, error) {
 	in, known := units[field]
 	var values []float64
@@ -96,11 +128,11 @@ func (k *kept) cell(scheduler, field string) (string, error) {
 		}
 		return whole
 	}
-	median := text(stats.Median(values))
-	if len(values) == 1 {
+	median, least, most := text(stats.Median(values)), text(slices.Min(values)), text(slices.Max(values))
+	if least == most {
 		return median, nil
 	}
-	return fmt.Sprintf("%s (%s–%s)", median, text(slices.Min(values)), text(slices.Max(values))), nil
+	return fmt.Sprintf("%s (%s–%s)", median, least, most), nil
 }
 
 // withFigures returns a page with the figures of the results that read returns by their path.
@@ -198,7 +230,7 @@ func TestFiguresAreThoseOfTheKeptResults(t *testing.T) {
 			require.Equal(t, line, written[i], "%s:%d: another figure is kept; go test ./test/docs -run TestFigures -update writes it", page.Path, i+1)
 		}
 	}
-	for _, path := range []string{"README.md", "README.zh.md", "test/bench/README.md"} {
+	for _, path := range []string{"README.md", "README.zh.md", "test/bench/README.md", "test/bench/peers/README.md"} {
 		require.Positive(t, tables[path], "%s quotes no figures", path)
 	}
 }
