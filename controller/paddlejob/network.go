@@ -149,9 +149,6 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 		return err
 	}
 	obs.Environment = written
-	if a.Event != nil {
-		c.recorder.Event(obs.Job, a.Event.Type, a.Event.Reason, a.Event.Message)
-	}
 	return nil
 }
 
@@ -168,6 +165,6 @@ func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.Stat
 	case found.Labels[v1.JobNameLabel] != "" || found.DeletionTimestamp != nil:
 		return fmt.Errorf("the ConfigMap of the environment already exists: %w", errStale)
 	}
-	a.Old, a.Event = found, nil
+	a.Old = found
 	return c.writeEnvironment(ctx, obs, a)
 }

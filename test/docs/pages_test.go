@@ -204,7 +204,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		"controller/paddlejob/admission.go", "controller/paddlejob/observed/startup.go"))
 	require.Greater(t, len(reasons), 70)
 	// What says that all is well, or is only a word between the controller and itself.
-	fine := []string{"EnvironmentReady", "Created", "Placed", "Retrying"}
+	fine := []string{"Created", "Placed", "Retrying"}
 	requireRows(t, "troubleshooting.md", slices.DeleteFunc(reasons, func(reason string) bool { return slices.Contains(fine, reason) }))
 }
 

@@ -153,7 +153,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			space := cluster.Namespace(t)
 			startController(t, space, space)
 			l := edited(name, kind.job, kind.ps, kind.worker, kind.edits)
-			l.runLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
+			l.runLike(&driver{t: t, namespace: space, events: true}, undisturbed)
 		})
 	}
 }

@@ -53,7 +53,7 @@ var scenarios = []*scenario{
 	{
 		name: "hosts",
 		// Volcano may make another pod in the place of the evicted one before it starts the gang again.
-		twice: []string{"EnvironmentReady", "Running"},
+		twice: []string{"Running"},
 		job:   v1.PaddleJobSpec{Intranet: v1.Host, PS: role(1), Worker: role(1), CleanPodPolicy: v1.CleanNever},
 		drive: func(d *driver) {
 			d.awaitRunning("1/1", "1/1", 0, 0)
@@ -193,7 +193,7 @@ func (l *scenario) undisturbed(t *testing.T) *past {
 
 // milestones are the reasons of events about what happened. The other events are about what a job waits for, and there may be more
 // of them where something breaks.
-var milestones = []string{"Created", "EnvironmentReady", "Running", "Restarting", "Completed", "Failed"}
+var milestones = []string{"Created", "Running", "Restarting", "Completed", "Failed"}
 
 // runLike runs the scenario, and compares it with the undisturbed one: the same objects, and no milestone more often except others,
 // which the fault may cause. Where events are required, none is reported less often.

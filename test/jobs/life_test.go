@@ -25,19 +25,19 @@ func TestJobTrainsToCompleted(t *testing.T) {
 	}{
 		"ps by pod ip": {
 			job: psJob, mode: v1.ModePS,
-			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "Running x1"},
 		},
 		"ps by service": {
 			job: psJob, with: []change{byService}, mode: v1.ModePS,
-			reasons: []string{"Completed x1", "Created x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "Running x1"},
 		},
 		"collective": {
 			job: collective, mode: v1.ModeCollective,
-			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "Running x1"},
 		},
 		"single": {
 			job: collective, with: []change{workers(1)}, mode: v1.ModeSingle,
-			reasons: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
+			reasons: []string{"Completed x1", "Created x1", "Running x1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,14 +50,16 @@ func Events(before, after *v1.PaddleJobStatus, warnings []builder.Cause) []Event
 			emit(corev1.EventTypeWarning, reasonRestarting, c.Message)
 		}
 	}
-	for _, step := range [][2]string{{v1.ConditionScheduled, "the whole gang is placed"}, {v1.ConditionRunning, "all pods of the gang run"}} {
-		switch c := changed(before, after, step[0]); {
-		case c == nil:
-		case c.Status == metav1.ConditionTrue:
-			emit(corev1.EventTypeNormal, step[0], step[1])
-		case IsWaitingReason(c.Reason):
+	for _, kind := range []string{v1.ConditionScheduled, v1.ConditionRunning} {
+		if c := changed(before, after, kind); c != nil && c.Status == metav1.ConditionFalse && IsWaitingReason(c.Reason) {
 			emit(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
+	}
+	if c := changed(before, after, v1.ConditionLauncherUsable); c != nil {
+		emit(corev1.EventTypeWarning, c.Reason, c.Message) // the job has the condition only where it is False
+	}
+	if c := changed(before, after, v1.ConditionRunning); c != nil && c.Status == metav1.ConditionTrue {
+		emit(corev1.EventTypeNormal, v1.ConditionRunning, "all pods of the gang run")
 	}
 	if observed.Outcome(after) != "" && observed.Outcome(before) == "" {
 		events = append(events, completionEvent(after))

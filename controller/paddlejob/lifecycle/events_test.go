@@ -94,7 +94,18 @@ func TestEvents(t *testing.T) {
 		},
 		"placed": {
 			before: status(condition(v1.ConditionScheduled, false, "Placing", "")),
-			after:  status(condition(v1.ConditionScheduled, true, "GangPlaced", "")), want: []string{"Normal Scheduled: the whole gang is placed"},
+			after:  status(condition(v1.ConditionScheduled, true, "GangPlaced", "")),
+		},
+		"a launcher that cannot start the gang": {
+			before: status(), after: status(condition(v1.ConditionLauncherUsable, false, "AddressPrefix", "addresses differ")),
+			want: []string{"Warning AddressPrefix: addresses differ"},
+		},
+		"the same launcher": {
+			before: status(condition(v1.ConditionLauncherUsable, false, "AddressPrefix", "addresses differ")),
+			after:  status(condition(v1.ConditionLauncherUsable, false, "AddressPrefix", "addresses differ")),
+		},
+		"another launcher": {
+			before: status(condition(v1.ConditionLauncherUsable, false, "AddressPrefix", "addresses differ")), after: status(),
 		},
 		"being placed": {before: status(), after: status(condition(v1.ConditionScheduled, false, "Placing", ""))},
 		"no capacity": {

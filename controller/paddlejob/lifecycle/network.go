@@ -129,16 +129,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 		p.nudgeKubelet(obs, gang)
 		return
 	}
-	write := WriteEnvironment{ConfigMap: want, Old: obs.Environment}
-	if obs.Environment == nil {
-		write.Event = &Event{Type: corev1.EventTypeNormal, Reason: ReasonEnvironmentReady, Message: fmt.Sprintf(
-			"the addresses of all %d pods are known and in ConfigMap %s; training can start", len(obs.Pods), want.Name)}
-		if p.LauncherUnusable != nil {
-			write.Event.Type = corev1.EventTypeWarning
-			write.Event.Message += "; " + p.LauncherUnusable.Message
-		}
-	}
-	p.do(write)
+	p.do(WriteEnvironment{ConfigMap: want, Old: obs.Environment})
 }
 
 // unreadable returns that Paddle cannot use the pods' addresses, nil if it can. A single worker has no use for one.

@@ -78,7 +78,6 @@ const (
 	// Of events alone.
 	ReasonPodGroupNotNeeded  = "PodGroupNotNeeded"
 	ReasonPodGroupNotApplied = "PodGroupNotApplied"
-	ReasonEnvironmentReady   = "EnvironmentReady"
 	ReasonVolcanoJobCreated  = "Created"
 )
 

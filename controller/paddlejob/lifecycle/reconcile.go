@@ -172,8 +172,6 @@ type WriteEnvironment struct {
 	ConfigMap *corev1.ConfigMap
 	// Old is the ConfigMap that exists, nil if there is none.
 	Old *corev1.ConfigMap
-	// Event is emitted once it is written, nil for none.
-	Event *Event
 }
 
 // IssueCommand creates a Command for Volcano.
