@@ -4,14 +4,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"time"
 
 	"golang.org/x/sync/semaphore"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/cache"
 )
@@ -22,34 +17,25 @@ const defaultBindings = 64
 // binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
 // thousand pods, and of other clients, are then answered after seconds or with "too many requests".
 type binder struct {
-	client kubernetes.Interface
 	places *semaphore.Weighted // nil without a limit
 }
 
-// newBinder returns a binder that sends atOnce bindings at a time, all if that is 0. Its client has a connection of its own, on which no
-// binding waits for what the informers read, and encodes pods as protobuf.
-func newBinder(config *rest.Config, atOnce int) (*binder, error) {
-	own := rest.CopyConfig(config)
-	own.ContentType = runtime.ContentTypeProtobuf
-	own.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	client, err := kubernetes.NewForConfig(own)
-	if err != nil {
-		return nil, fmt.Errorf("make the client that binds pods: %w", err)
-	}
-	b := &binder{client: client}
+// newBinder returns a binder that sends atOnce bindings at a time, all if that is 0.
+func newBinder(atOnce int) *binder {
+	b := &binder{}
 	if atOnce > 0 {
 		b.places = semaphore.NewWeighted(int64(atOnce))
 	}
-	return b, nil
+	return b
 }
 
 // Bind implements cache.Binder.
-func (b *binder) Bind(_ kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
+func (b *binder) Bind(client kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
 	if b.places != nil {
 		_ = b.places.Acquire(context.Background(), 1) // this context never ends
 		defer b.places.Release(1)
 	}
-	return cache.NewDefaultBinder(b.client, nil).Bind(b.client, tasks)
+	return cache.NewDefaultBinder(client, nil).Bind(client, tasks)
 }
 
 // untilSent returns when all bindings that wait now have been sent and another could be, or when the context ends: places are given in the

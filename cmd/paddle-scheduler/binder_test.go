@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,7 +45,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	require.NoError(t, err)
 
-	b := &binder{client: client, places: semaphore.NewWeighted(atOnce)}
+	b := newBinder(atOnce)
 	var all sync.WaitGroup
 	refused := make(chan map[api.TaskID]string, pods)
 	for i := range pods {
@@ -59,7 +58,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if why := b.Bind(nil, []*api.TaskInfo{task}); len(why) > 0 {
+			if why := b.Bind(client, []*api.TaskInfo{task}); len(why) > 0 {
 				refused <- why
 			}
 		}()
