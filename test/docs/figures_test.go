@@ -36,11 +36,13 @@ var units = map[string]unit{
 	"gang_slowdown_mean": {1, 2}, "gang_slowdown_p95": {1, 2}, "gang_jct_mean_s": {1, 0}, "gang_wait_mean_s": {1, 0}, "crossing_bytes": {1e12, 0},
 	"pods_s": {1, 1}, "gang_wait_p50_s": {1, 1}, "running_pods_s": {1, 1}, "cpu_s": {1, 1}, "peak_mib": {1, 0},
 	"end_to_end_pods_s": {1, 1}, "scheduler_pods_s": {1, 1}, "partly_bound_s_p99": {1, 2}, "gangs_in_one_rack": {1, 0},
+	"load_held": {0.01, 0}, "gang_wait_p99_s": {1, 1}, "pod_wait_p99_s": {1, 1}, "jobs_waiting": {1, 0}, "other_write_p99_s": {1, 2}, "scheduler_cpu_s": {1, 0},
 	"crossing_nodes_bytes": {1e9, 0}, "crossing_racks_bytes": {1e9, 0}, "rss_mib": {1, 0}, "writes_per_pod": {1, 1},
 }
 
-// kept is what a table needs of a kept result: of the trace, of live schedulers, whose turns are runs of a form and a scheduler, or of
-// schedulers of several projects, whose turns are runs of gangs (50x20) and a scheduler.
+// kept is what a table needs of a kept result: of the trace, of live schedulers, whose turns are runs of a form and a scheduler, of jobs that
+// come and go, whose turns are runs of a load (0.7) and a scheduler, or of schedulers of several projects, whose turns are runs of gangs
+// (50x20) and a scheduler.
 type kept struct {
 	Runs  []map[string]any
 	Cases []struct {
@@ -56,6 +58,26 @@ type kept struct {
 				CPU  float64 `json:"cpu_s"`
 				Peak float64 `json:"peak_mib"`
 			}
+		}
+	}
+	Churn []struct {
+		Scheduler string
+		Load      float64
+		Held      float64 `json:"load_held"`
+		Waiting   float64 `json:"jobs_waiting"`
+		GangWait  struct {
+			P50, P99 float64
+		} `json:"gang_wait_s"`
+		PodWait struct {
+			P99 float64
+		} `json:"pod_wait_s"`
+		Others struct {
+			Write struct {
+				P99 float64
+			} `json:"write_s"`
+		}
+		Processes []map[string]struct {
+			CPU float64 `json:"cpu_s"`
 		}
 	}
 	Turns []struct {
@@ -76,7 +98,7 @@ type kept struct {
 	}
 }
 
-// flatten adds the turns of the cases to the runs: cpu_s is the processor time of all programs, peak_mib the memory of the scheduler.
+// flatten adds all turns to the runs: cpu_s is the processor time of all programs, scheduler_cpu_s and peak_mib are the scheduler's.
 func (k *kept) flatten() {
 	for _, c := range k.Cases {
 		for _, turn := range c.Rounds {
@@ -90,6 +112,15 @@ func (k *kept) flatten() {
 				"cpu_s": cpu, "peak_mib": scheduler,
 			})
 		}
+	}
+	for i := range k.Churn {
+		c := &k.Churn[i]
+		last := c.Processes[len(c.Processes)-1]
+		k.Runs = append(k.Runs, map[string]any{
+			"scheduler": fmt.Sprintf("%g %s", c.Load, c.Scheduler), "load_held": c.Held, "jobs_waiting": c.Waiting, "gang_wait_p50_s": c.GangWait.P50,
+			"gang_wait_p99_s": c.GangWait.P99, "pod_wait_p99_s": c.PodWait.P99, "other_write_p99_s": c.Others.Write.P99,
+			"scheduler_cpu_s": last["scheduler"].CPU + last["volcano-scheduler"].CPU, // one of them runs
+		})
 	}
 	for i := range k.Turns {
 		turn := &k.Turns[i]

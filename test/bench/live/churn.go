@@ -245,22 +245,33 @@ func (t *turnover) window(ctx context.Context, window time.Duration) (used []map
 // figures returns those of the window, once each pod that was bound in it has its Event Scheduled, or no such Event comes any more. A
 // recorder sends one Event after another, which takes longer on a busy machine.
 func (t *turnover) figures(ctx context.Context, s churn.Settings) (f churn.Figures, err error) {
-	known, since := -1, time.Now()
+	var awaited awaitedEvents
 	for {
 		if err := t.log.Each(t.see); err != nil {
 			return f, err
 		}
-		if len(t.scheduled) > known {
-			known, since = len(t.scheduled), time.Now()
-		}
 		f = churn.Sum(t.jobs, t.History.Pods, t.scheduled, t.begin, t.begin.Add(s.Window), s.GPUs)
-		if f.Silent == 0 || time.Since(since) > afterwards {
+		if awaited.over(f.Silent, time.Now()) {
 			return f, nil
 		}
 		if err := pause(ctx, time.Second); err != nil {
 			return f, err
 		}
 	}
+}
+
+// awaitedEvents are those of pods that were bound in the window. Pods that are bound after it have Events too, which do not count.
+type awaitedEvents struct {
+	missing int
+	since   time.Time
+}
+
+// over reports whether no Event is missing, or none of the missing ones has come for long enough.
+func (a *awaitedEvents) over(missing int, now time.Time) bool {
+	if a.since.IsZero() || missing < a.missing {
+		a.missing, a.since = missing, now
+	}
+	return missing == 0 || now.Sub(a.since) > afterwards
 }
 
 // see takes the next entry of the log, unless it is of the other user.
