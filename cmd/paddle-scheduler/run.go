@@ -11,6 +11,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/compatibility"
 	_ "k8s.io/component-base/metrics/prometheus/restclient"
+	"k8s.io/component-helpers/storage/volume"
 	"k8s.io/klog/v2"
 	"volcano.sh/apis/pkg/apis/helpers"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
@@ -88,8 +90,12 @@ func schedule(ctx context.Context, opts *options.ServerOption, config *rest.Conf
 	}
 	b := newBinder(bindings)
 	cache.RegisterBindMethod(b)
-	clusterCache := cache.New(config, opts.SchedulerNames, opts.DefaultQueue, opts.NodeSelector, opts.NodeWorkerThreads,
-		opts.IgnoredCSIProvisioners, opts.ResyncPeriod)
+	// Volumes without a provisioner, as local ones, are not attached. The cache would count them nevertheless, and no node has room for one.
+	ignored := append(slices.Clone(opts.IgnoredCSIProvisioners), volume.NotSupportedProvisioner)
+	clusterCache := cache.New(config, opts.SchedulerNames, opts.DefaultQueue, opts.NodeSelector, opts.NodeWorkerThreads, ignored, opts.ResyncPeriod)
+	if err := recountVolumes(clusterCache); err != nil {
+		return err
+	}
 	metrics.InitKubeSchedulerRelatedMetrics()
 	c, err := newCycles(clusterCache, b, opts)
 	if err != nil {
