@@ -43,8 +43,12 @@ func TestVolumesAreCountedAgainOnceTheirClaimIsBound(t *testing.T) {
 			pod.Spec.Volumes = []corev1.Volume{{Name: name, VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name},
 			}}}
-			_, err = client.CoreV1().Pods("team").Create(ctx, pod, metav1.CreateOptions{})
-			require.NoError(t, err)
+			others := pod.DeepCopy()
+			others.Name, others.UID, others.Spec.SchedulerName = "others", "others", "another-scheduler"
+			for _, p := range []*corev1.Pod{others, pod} {
+				_, err = client.CoreV1().Pods("team").Create(ctx, p, metav1.CreateOptions{})
+				require.NoError(t, err)
+			}
 			count := func() float64 {
 				c.Lock()
 				defer c.Unlock()
@@ -71,6 +75,8 @@ func TestVolumesAreCountedAgainOnceTheirClaimIsBound(t *testing.T) {
 				require.NoError(t, step())
 			}
 			require.Eventually(t, func() bool { return count() == 0 }, 10*time.Second, time.Millisecond)
+			require.True(t, hasTask(c, pod))
+			require.False(t, hasTask(c, others))
 		})
 	}
 }
@@ -86,15 +92,17 @@ func TestRecountEndsWithWhatTheInformerHas(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, meanwhile *corev1.Pod
 		claim             string
+		unknown           bool
 		want              []string
 	}{
-		"nothing happens":     {pod("1", ""), pod("1", ""), "worker-scratch", []string{"update 1"}},
-		"the pod changes":     {pod("1", ""), pod("2", ""), "worker-scratch", []string{"update 1", "update 2"}},
-		"the pod is bound":    {pod("1", ""), pod("2", "node"), "worker-scratch", []string{"update 1", "update 2"}},
-		"the pod is deleted":  {pod("1", ""), nil, "worker-scratch", []string{"update 1", "delete 1"}},
-		"the pod is replaced": {pod("1", ""), other, "worker-scratch", []string{"update 1", "delete 1"}},
-		"a bound pod":         {pod("1", "node"), pod("1", "node"), "worker-scratch", nil},
-		"another claim":       {pod("1", ""), pod("1", ""), "worker-data", nil},
+		"nothing happens":     {pod("1", ""), pod("1", ""), "worker-scratch", false, []string{"update 1"}},
+		"the pod changes":     {pod("1", ""), pod("2", ""), "worker-scratch", false, []string{"update 1", "update 2"}},
+		"the pod is bound":    {pod("1", ""), pod("2", "node"), "worker-scratch", false, []string{"update 1", "update 2"}},
+		"the pod is deleted":  {pod("1", ""), nil, "worker-scratch", false, []string{"update 1", "delete 1"}},
+		"the pod is replaced": {pod("1", ""), other, "worker-scratch", false, []string{"update 1", "delete 1"}},
+		"a bound pod":         {pod("1", "node"), pod("1", "node"), "worker-scratch", false, nil},
+		"another scheduler's": {pod("1", ""), pod("1", ""), "worker-scratch", true, nil},
+		"another claim":       {pod("1", ""), pod("1", ""), "worker-data", false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pods := clientcache.NewIndexer(clientcache.MetaNamespaceKeyFunc, clientcache.Indexers{clientcache.NamespaceIndex: clientcache.MetaNamespaceIndexFunc})
@@ -105,7 +113,7 @@ func TestRecountEndsWithWhatTheInformerHas(t *testing.T) {
 				}
 				return pods.Update(test.meanwhile)
 			}}
-			recount(c, corelisters.NewPodLister(pods).Pods("team"), test.claim)
+			recount(c, func(*corev1.Pod) bool { return !test.unknown }, corelisters.NewPodLister(pods).Pods("team"), test.claim)
 			require.NoError(t, c.err)
 			require.Equal(t, test.want, c.made)
 		})
